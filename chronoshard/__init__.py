@@ -1,0 +1,1 @@
+"""chronoshard: a distributed job scheduler that never silently loses a run."""
