@@ -12,7 +12,9 @@ from typing import Literal, Protocol
 
 import msgspec
 
+from chronoshard.domain.attempt import Output
 from chronoshard.domain.identity import AttemptKey
+from chronoshard.domain.job import HttpCall
 
 RESERVATION_S = 5.0  # how long a grant is kept; renewed while a claim is pending
 DEFAULT_OUTPUT_LIMIT = 10 * 1024 * 1024
@@ -20,15 +22,6 @@ DEFAULT_OUTPUT_LIMIT = 10 * 1024 * 1024
 Fence = Literal["running", "finished", "refused"]
 Stream = Literal["stdout", "stderr"]
 Ended = Literal["SUCCEEDED", "FAILED", "TIMED_OUT", "CANCELLED", "LOST"]
-
-
-class HttpCall(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The HTTP request that a job of runtime `http` makes."""
-
-    url: str
-    method: str = "GET"
-    headers: dict[str, str] = {}
-    body: str = ""
 
 
 class StartOrder(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -78,15 +71,6 @@ class Pong(msgspec.Struct, frozen=True):
     incarnation: str
     free: int
     draining: bool
-
-
-class Output(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How much each stream printed and kept, in bytes; the text is in the blob store."""
-
-    stdout_bytes: int = 0
-    stderr_bytes: int = 0
-    stdout_truncated: bool = False
-    stderr_truncated: bool = False
 
 
 class Result(msgspec.Struct, frozen=True, omit_defaults=True):

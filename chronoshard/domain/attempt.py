@@ -11,7 +11,15 @@ import msgspec
 
 from chronoshard.domain.identity import AttemptKey
 from chronoshard.domain.states import Cause, State
-from chronoshard.link import Output
+
+
+class Output(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How much each stream printed and kept, in bytes; the text is in the blob store."""
+
+    stdout_bytes: int = 0
+    stderr_bytes: int = 0
+    stdout_truncated: bool = False
+    stderr_truncated: bool = False
 
 
 class Plan(msgspec.Struct, frozen=True):
