@@ -65,6 +65,7 @@ class Row(msgspec.Struct):
     output: Output | None = None
     next_due_ms: int | None = None
     next_cause: Cause | None = None
+    next_generation: int | None = None
     cancel_requested: bool = False
     followed: bool = False
 
@@ -133,11 +134,15 @@ class AskCancel(msgspec.Struct, frozen=True):
 
 
 class OweAgain(msgspec.Struct, frozen=True):
-    """A user's retry: from the final `state` that was read, with nothing owed yet, to one owed."""
+    """A user's retry: from the final `state` that was read, with nothing owed yet, to one owed.
+
+    `next_generation` is the job's when the retry was accepted: a pause before it does not stop it.
+    """
 
     key: AttemptKey
     state: State
     next_due_ms: int
+    next_generation: int
     next_cause: Cause = Cause.USER_RETRY
 
 
@@ -181,4 +186,5 @@ def successor(row: Row) -> Plan | None:
             requeues += 1
         case _:  # a user's retry starts counting afresh
             retries, requeues = 0, 0
-    return Plan(key, row.owner, row.next_cause, row.generation, row.ordinal, retries, requeues)
+    generation = row.next_generation or row.generation
+    return Plan(key, row.owner, row.next_cause, generation, row.ordinal, retries, requeues)
