@@ -21,10 +21,11 @@ AHEAD_MS = 180_000
 def first_plans(head: Head, *, now_ms: int) -> list[Plan]:
     """Return the first rows of the trigger that owns a job's future; none when it is paused or manual."""
     entry = head.timeline[-1]
-    return _take(head, entry, None, after_ms=entry.from_ms - 1, ordinal=0, now_ms=now_ms)
+    horizon_ms = max(now_ms, entry.from_ms) + _reach_ms(entry)
+    return _plans(head, entry, None, after_ms=entry.from_ms - 1, ordinal=0, horizon_ms=horizon_ms)
 
 
-def plans_after(head: Head, *, nominal_ms: int, ordinal: int, now_ms: int) -> list[Plan]:
+def plans_after(head: Head, *, nominal_ms: int, ordinal: int) -> list[Plan]:
     """Return the rows that must be there when the row of `nominal_ms` is read.
 
     `ordinal` is that row's. Only the span of the trigger that owns `nominal_ms` is looked at: the rows of the
@@ -34,20 +35,27 @@ def plans_after(head: Head, *, nominal_ms: int, ordinal: int, now_ms: int) -> li
         following = head.timeline[position + 1] if position + 1 < len(head.timeline) else None
         if entry.from_ms <= nominal_ms and (following is None or nominal_ms < following.from_ms):
             until_ms = following.from_ms if following is not None else None
-            return _take(head, entry, until_ms, after_ms=nominal_ms, ordinal=ordinal + 1, now_ms=now_ms)
+            horizon_ms = nominal_ms + _reach_ms(entry)
+            return _plans(
+                head, entry, until_ms, after_ms=nominal_ms, ordinal=ordinal + 1, horizon_ms=horizon_ms
+            )
     return []
 
 
-def _take(
-    head: Head, entry: Entry, until_ms: int | None, *, after_ms: int, ordinal: int, now_ms: int
+def _reach_ms(entry: Entry) -> int:
+    """A row with jitter may be read that much later than its nominal time: its successors must not wait."""
+    jitter_ms = entry.trigger.jitter_ms if isinstance(entry.trigger, Cron | Interval) else 0
+    return AHEAD_MS + jitter_ms
+
+
+def _plans(
+    head: Head, entry: Entry, until_ms: int | None, *, after_ms: int, ordinal: int, horizon_ms: int
 ) -> list[Plan]:
     plans: list[Plan] = []
     for nominal_ms in _nominals(head, entry, until_ms, after_ms=after_ms, ordinal=ordinal):
-        if len(plans) >= AHEAD_COUNT and nominal_ms > now_ms + AHEAD_MS:
+        if len(plans) >= AHEAD_COUNT and nominal_ms > horizon_ms:
             break
         plans.append(_plan(head, entry, nominal_ms, ordinal + len(plans)))
-        if nominal_ms > max(after_ms, now_ms) + AHEAD_MS and len(plans) >= AHEAD_COUNT:
-            break
     return plans
 
 

@@ -171,6 +171,19 @@ def is_done(change: Change, row: Row) -> bool:
             return row.next_due_ms == change.next_due_ms and row.next_cause is change.next_cause
 
 
+def is_possible(change: Change, row: Row) -> bool:
+    """Say whether `row` is in the state that the change comes from."""
+    match change:
+        case Claim() | Dismiss():
+            return row.state is None and row.claim is None
+        case Move() | End():
+            return row.state is State.RUNNING and row.claim == change.token
+        case AskCancel():
+            return row.state is State.RUNNING
+        case OweAgain():
+            return row.state is change.state and row.next_due_ms is None
+
+
 def successor(row: Row) -> Plan | None:
     """Return the plan of the attempt that the end of `row` owes: a pure function of its cells."""
     if row.next_due_ms is None or row.next_cause is None:
