@@ -35,6 +35,8 @@ class ChronoshardError(Exception):
         self.code = code or self.default_code
         self.pointer = pointer
         self.hint = hint
+        self.fields: tuple[tuple[str, str], ...] = ()  # (JSON pointer, what is wrong there), if several are
+        self.request_id: str | None = None  # of the request that it answers, where a server has said so
 
 
 class InvalidInput(ChronoshardError):
