@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from chronoshard.clock import Clock
 from chronoshard.domain.ahead import first_plans
 from chronoshard.domain.attempt import Plan
-from chronoshard.domain.identity import MINUTE_MS, Partition, partition_of
+from chronoshard.domain.identity import Partition, partition_of
 from chronoshard.domain.job import Head
 from chronoshard.errors import Unavailable
 from chronoshard.failpoints import failpoint
 from chronoshard.ports import Dedupe, Store
 
 HOUR_MS = 3_600_000  # what is due later cannot be closed before the writer wakes up
-READ_AHEAD_MS = 2 * MINUTE_MS  # what is due within it has been read by its owner, who needs a hint
+SOON_MS = 20_000  # what is due within it may have been read by its owner already, who needs a hint
 
 
 class Planner:
@@ -43,7 +43,7 @@ class Planner:
         near = {partition_of(p.key, self.shards) for p in plans if p.key.due_ms < now_ms + HOUR_MS}
         if closing := self._store.minutes.closing(near):
             self._store.minutes.reopen(closing)
-        self.hint({p for p in near if p.minute * MINUTE_MS < now_ms + READ_AHEAD_MS})
+        self.hint({partition_of(p.key, self.shards) for p in plans if p.key.due_ms < now_ms + SOON_MS})
 
     def hint(self, partitions: set[Partition]) -> None:
         """Tell the owners; a hint that cannot be sent is found by their next look."""

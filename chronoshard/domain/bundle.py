@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import msgspec
 
 from chronoshard.domain.identity import AttemptKey, Partition
+from chronoshard.domain.job import Head
 
 VERSION = 1
 MAX_ATTEMPTS = 100  # what one conditional batch carries well
@@ -30,13 +32,18 @@ class Item(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Bundle(msgspec.Struct, frozen=True, kw_only=True):
-    """1 to MAX_ATTEMPTS attempts of one partition, tier and priority."""
+    """1 to MAX_ATTEMPTS attempts of one partition, tier, priority and runtime.
+
+    `exclusive`: their jobs forbid overlap, so each must become its job's live run before it is claimed.
+    """
 
     minute: int
     shard: int
     tier: int
     priority: int
+    runtime: str
     items: list[Item]
+    exclusive: bool = False
     version: int = VERSION
 
     @property
@@ -45,3 +52,25 @@ class Bundle(msgspec.Struct, frozen=True, kw_only=True):
 
     def queue(self, slices: int) -> Queue:
         return Queue(self.tier, self.priority, self.shard % slices)
+
+
+def bundles_of(partition: Partition, attempts: Iterable[tuple[Item, Head]]) -> list[Bundle]:
+    """Pack attempts of one partition, the most urgent first; what was released often travels alone."""
+    groups: dict[tuple[int, int, str, bool, int], list[Item]] = {}
+    for number, (item, head) in enumerate(attempts):
+        alone = number + 1 if item.releases >= ALONE_FROM_RELEASE else 0
+        group = (head.priority, head.tier, head.runtime, head.overlap != "allow", alone)
+        groups.setdefault(group, []).append(item)
+    return [
+        Bundle(
+            minute=partition.minute,
+            shard=partition.shard,
+            tier=tier,
+            priority=priority,
+            runtime=runtime,
+            items=items[start : start + MAX_ATTEMPTS],
+            exclusive=exclusive,
+        )
+        for (priority, tier, runtime, exclusive, _), items in sorted(groups.items(), key=lambda group: group[0])
+        for start in range(0, len(items), MAX_ATTEMPTS)
+    ]

@@ -50,6 +50,11 @@ def totals(rows: Iterable[Row]) -> Totals:
     return Totals(**counts)
 
 
+def add(one: Totals, other: Totals) -> Totals:
+    """Return the sums of two counts."""
+    return Totals(*(getattr(one, field) + getattr(other, field) for field in Totals.__struct_fields__))
+
+
 def is_settled(row: Row) -> bool:
     """Say whether a row needs nobody's attention any more."""
     return row.state in _FIELD and row.followed
