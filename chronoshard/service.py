@@ -42,10 +42,11 @@ class Service:
     def stopping(self) -> bool:
         return self._stopped.is_set()
 
-    def stop(self, *, timeout_s: float = 10.0) -> None:
-        """End after the pass under way."""
+    def stop(self, *, timeout_s: float = 10.0, also_wake: Callable[[], None] = lambda: None) -> None:
+        """End after the pass under way; `also_wake` ends what the pass itself may be waiting for."""
         self._stopped.set()
         self._wake.set()
+        also_wake()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(timeout_s)
 
