@@ -40,15 +40,13 @@ is_venv_usable() {
     { [ -z "${PYTHON:-}" ] || [ "$("$venv/bin/python" --version)" = "$("$PYTHON" --version)" ]; }
 }
 
-missing_packages() { # names as Debian and Ubuntu have them
+find_missing() { # names as Debian and Ubuntu have them
+  missing=()
   if ! is_venv_usable && ! can_make_venv; then
-    case $(basename "$python") in
-      python3) echo python3-venv ;;
-      *) echo "$(basename "$python")-venv" ;;
-    esac
+    missing+=("$(basename "$python")-venv")
   fi
   if [ "$(uname -s)" = Linux ] && ! command -v bwrap >/dev/null; then
-    echo bubblewrap # the sandbox that tasks run in
+    missing+=(bubblewrap) # the sandbox that tasks run in
   fi
 }
 
@@ -95,9 +93,8 @@ if is_venv_usable && { is_done dev || { [ "$level" = run ] && is_done run; }; };
   exit 0
 fi
 python=$(find_python)
-missing=$(missing_packages | xargs)
-# shellcheck disable=SC2086  # names of packages: one word each
-[ -z "$missing" ] || install_packages $missing
+find_missing
+[ "${#missing[@]}" = 0 ] || install_packages "${missing[@]}"
 
 if ! is_venv_usable; then
   step "making $venv with $("$python" --version)"
