@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from chronoshard.domain.attempt import Plan
 from chronoshard.domain.identity import SCHEDULE, AttemptKey
 from chronoshard.domain.job import Entry, Head
-from chronoshard.domain.attempt import Plan
 from chronoshard.domain.states import Cause
 from chronoshard.domain.trigger import Cron, Interval, due_ms, occurrences
 
