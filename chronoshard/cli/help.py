@@ -88,7 +88,7 @@ def _label(argument: Argument) -> str:
     names = sorted(argument.names, key=len)
     if not names[0].startswith("-") or argument.hint is bool:
         return ", ".join(names)
-    return f"{', '.join(names)} {names[-1].lstrip('-').upper().replace('-', '_')}"
+    return f"{', '.join(names)} {names[-1].rpartition('-')[2].upper()}"
 
 
 def _meaning(argument: Argument) -> list[str]:

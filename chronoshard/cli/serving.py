@@ -1,0 +1,61 @@
+"""`up`, `demo`, `bench`: the commands that run the scheduler itself. The server is only imported by them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+HOST = "127.0.0.1"
+PORT = 8480
+
+
+def up(*, data: Path | None = None, host: str = HOST, port: int = PORT) -> int:
+    """Run a whole scheduler in this process until Ctrl-C or SIGTERM. State survives in the data directory.
+
+    Examples:
+      chronoshard up
+      chronoshard up --data ./data --port 9000
+
+    Args:
+        data: where everything is kept; ~/.local/share/chronoshard without
+        host: the address to listen on; 127.0.0.1 cannot be reached from other machines
+        port: 0 takes a free one
+    """
+    from chronoshard import compose
+
+    return int(compose.up(data or _default_data(), host, port) or 0)
+
+
+def demo() -> int:
+    """Show the whole thing at work on a scratch directory; ends by itself in under a minute.
+
+    Exit 0 only if everything was as it should be.
+
+    Examples:
+      chronoshard demo
+    """
+    from chronoshard import demo as show
+
+    return int(show.main() or 0)
+
+
+def bench(*arguments: Annotated[str, Parameter(allow_leading_hyphen=True, name="ARGUMENTS")]) -> int:
+    """Measure what this machine does.
+
+    Examples:
+      chronoshard bench
+
+    Args:
+        arguments: handed on to the benchmark
+    """
+    from chronoshard import bench as measure
+
+    return int(measure.main(list(arguments)) or 0)
+
+
+def _default_data() -> Path:
+    base = os.environ.get("XDG_DATA_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "share") / "chronoshard"
