@@ -1,0 +1,295 @@
+"""One attempt's process tree in the supervisor: started, bounded, ended, all of it.
+
+It has ended only when nothing of its tree lives and both streams are read to their end, so that whoever hears
+of the end may start the next attempt (invariant 4). Standard library only: the supervisor imports it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import resource
+import signal
+from typing import Any, Literal
+
+from chronoshard.executor import process_tree
+from chronoshard.executor.cgroups import Group
+from chronoshard.executor.process_tree import Process, Snapshot
+
+TERM_GRACE_S = 5.0  # between SIGTERM and SIGKILL, as tasks are promised
+PIPE_GRACE_S = 1.0  # for what a dead tree left in its pipes; a descriptor passed to a stranger ends here
+READ_BYTES = 256 * 1024
+FILES_OF_A_TASK = 4096  # soft limit of open files that a task gets, whatever ours is
+PDEATHSIG = 1  # prctl option: the signal a process gets when its parent dies
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+Cause = Literal["timeout", "cancel", "silence", "memory", "pids", "orphaned", "spawn"]
+
+
+class Pump:
+    """Reads one stream to its end and keeps the first `limit` bytes in a file."""
+
+    def __init__(self, descriptor: int, path: str, limit: int) -> None:
+        self.descriptor = descriptor
+        self.kept_bytes = 0
+        self.truncated = False
+        self._limit = limit
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+
+    def read(self) -> bool:
+        """Take what is there; False at the end of the stream."""
+        try:
+            data = os.read(self.descriptor, READ_BYTES)
+        except BlockingIOError:
+            return True
+        if not data:
+            return False
+        room = data[: self._limit - self.kept_bytes]
+        try:
+            written = os.write(self._file, room) if room else 0
+        except OSError:  # the executor's own disk is full: the task goes on, its output is cut
+            written, self._limit = 0, self.kept_bytes
+        self.kept_bytes += written
+        self.truncated |= written < len(data)
+        return True
+
+    def close(self) -> None:
+        os.close(self.descriptor)
+        os.close(self._file)
+
+
+class AttemptProcess:
+    """Spawned by the constructor; raises OSError when the program cannot be executed."""
+
+    def __init__(self, order: dict[str, Any], group: Group | None, *, now_s: float) -> None:
+        self.id: str = order["id"]
+        self.marker: str = order["marker"]
+        self.deadline_s: float = now_s + order["timeout_ms"] / 1000
+        self.kill_at_s: float | None = None  # when SIGTERM has had its grace
+        self.cause: Cause | None = None
+        self.exit_code: int | None = None  # of the main process, 128 + number for one killed by a signal
+        self.dead_since_s: float | None = None  # when the whole tree was seen to be gone
+        self.group = group
+        self.strays: dict[int, Process] = {}  # seen in the tree at some time: they stay ours when reparented
+        self.init_pid: int | None = None  # of the sandbox's own pid namespace
+        self._init_reaped = False
+        self._sandboxed: bool = order["sandboxed"]
+        self._memory_bytes: int = order["memory_bytes"]
+        self._pids: int = order["pids"]
+        self._status = b""
+        self.pid, out, err, self._status_descriptor = _spawn(order, group)
+        self.process = process_tree.read_process(self.pid) or Process(self.pid, 0, 0, 0)
+        self.stdout = Pump(out, order["stdout"], order["output_limit"])
+        self.stderr = Pump(err, order["stderr"], order["output_limit"])
+        self.open_pumps = {out: self.stdout, err: self.stderr}
+
+    def _read_status(self) -> None:
+        """Read what the sandbox has said of itself so far."""
+        with contextlib.suppress(BlockingIOError):
+            while data := os.read(self._status_descriptor, 4096):
+                self._status += data
+        for line in self._status.splitlines(keepends=True):
+            if line.endswith(b"\n"):
+                self.init_pid = json.loads(line).get("child-pid", self.init_pid)
+
+    def reaped(self, pid: int, wait_status: int) -> bool:
+        """Take note that `pid` has ended; False when it was nothing of this attempt's top level."""
+        if self._sandboxed and (self.init_pid is None or pid == self.pid):
+            self._read_status()
+        if pid == self.pid:
+            code = os.waitstatus_to_exitcode(wait_status)
+            self.exit_code = code if code >= 0 else 128 - code
+            return True
+        if pid == self.init_pid:  # its namespace is empty, or the kernel would not have let it go
+            self._init_reaped = True
+            return True
+        return False
+
+    @property
+    def sandbox_failed(self) -> bool:
+        """Whether the sandbox ended without ever running the task."""
+        return self._sandboxed and b"exit-code" not in self._status
+
+    def stop(self, cause: Cause, *, now_s: float) -> None:
+        """Ask the tree to end; it is killed TERM_GRACE_S later. The first cause stays."""
+        if self.cause is None and self.exit_code is None:
+            self.cause = cause
+            self.kill_at_s = now_s + TERM_GRACE_S
+            self._read_status()
+            processes = process_tree.snapshot()
+            pids = self.tree(processes)
+            if self._sandboxed:  # the sandbox's own two would take the task down without a word
+                pids -= {self.pid, self.init_pid or 0}
+            if not process_tree.signal_all(processes, pids, signal.SIGTERM):
+                self.kill_at_s = now_s  # the sandbox is still being set up: nobody to ask
+
+    def kill(self, cause: Cause, *, now_s: float) -> None:
+        """Kill the whole tree now, and go on with it at each `sweep` until nothing is left."""
+        if self.exit_code is None and self.cause is None:
+            self.cause = cause
+        self.kill_at_s = now_s
+        if self.group:
+            self.group.stop_forking()
+
+    def tree(self, processes: Snapshot) -> set[int]:
+        """Return the pids of all that lives of this attempt, whoever its parents are now."""
+        found = process_tree.descendants(processes, {self.pid, *(p for p in [self.init_pid] if p)})
+        found |= {p for p, seen in self.strays.items() if p in processes and same(processes[p], seen)}
+        if self.group and self.group.paths:
+            return found | self.group.processes()
+        if not self._sandboxed:  # who ran away from its parent is our own child now: we are the subreaper
+            orphans = {pid for pid, process in processes.items() if process.parent == os.getpid()}
+            found |= process_tree.marked(orphans - found, self.marker)
+            found = process_tree.descendants(processes, found)
+            self.strays = {pid: processes[pid] for pid in found}
+        return found
+
+    def dying(self, *, now_s: float) -> bool:
+        """Whether nothing of the tree may live any more."""
+        return self.exit_code is not None or (self.kill_at_s is not None and now_s >= self.kill_at_s)
+
+    @property
+    def due_s(self) -> float:
+        """When something has to be done about it next."""
+        return self.deadline_s if self.kill_at_s is None else self.kill_at_s
+
+    def sweep(self, processes: Snapshot, *, now_s: float) -> None:
+        """Kill what lives of a tree whose time is over; note when nothing does."""
+        if not self.dying(now_s=now_s) or self.dead_since_s is not None:
+            return
+        living = self.tree(processes)
+        if living and self.group:
+            self.group.stop_forking()
+        process_tree.signal_all(processes, living, signal.SIGKILL)
+        if not living and self.exit_code is not None and (self._init_reaped or self.init_pid is None):
+            self.dead_since_s = now_s
+
+    def over_limit(self, processes: Snapshot) -> Cause | None:
+        """Return which limit the tree exceeds, of those that no control group holds."""
+        tree = self.tree(processes)
+        limits_memory = self.group is not None and self.group.limits_memory
+        limits_pids = self.group is not None and self.group.limits_pids
+        resident = sum(processes[pid].resident_bytes for pid in tree if pid in processes)
+        if not limits_memory and resident > self._memory_bytes:
+            return "memory"
+        return "pids" if not limits_pids and len(tree) > self._pids else None
+
+    @property
+    def watched(self) -> bool:
+        """Whether the supervisor has to look after its limits, or after those who might run away."""
+        return self.group is None or not (self.group.limits_memory and self.group.limits_pids)
+
+    def ended(self, *, now_s: float) -> bool:
+        if self.dead_since_s is None:
+            return False
+        return not self.open_pumps or now_s - self.dead_since_s >= PIPE_GRACE_S
+
+    def report(self) -> dict[str, Any]:
+        """Return how it ended; closes nothing."""
+        cause, refused = self.cause, self.group.refused_forks() if self.group else 0
+        if cause is None and self.exit_code and self.group and self.group.memory_kills():
+            cause = "memory"
+        return {
+            "event": "ended",
+            "id": self.id,
+            "exit_code": self.exit_code,
+            "cause": cause,
+            "refused_forks": refused,
+            "sandbox_failed": self.sandbox_failed,
+            "stdout_bytes": self.stdout.kept_bytes,
+            "stderr_bytes": self.stderr.kept_bytes,
+            "stdout_truncated": self.stdout.truncated,
+            "stderr_truncated": self.stderr.truncated,
+        }
+
+    def close(self) -> None:
+        self.stdout.close()
+        self.stderr.close()
+        os.close(self._status_descriptor)
+        if self.group:
+            self.group.remove()
+
+
+def same(one: Process, other: Process) -> bool:
+    return (one.pid, one.start_ticks) == (other.pid, other.start_ticks)
+
+
+def _spawn(order: dict[str, Any], group: Group | None) -> tuple[int, int, int, int]:
+    """Fork and execute; return (pid, stdout, stderr, status), the last three to be read from."""
+    opened: list[int] = []
+
+    def pipe() -> tuple[int, int]:
+        ends = os.pipe2(os.O_CLOEXEC)
+        opened.extend(ends)
+        return ends
+
+    try:
+        out, err, status, failure = pipe(), pipe(), pipe(), pipe()
+        stdin = os.memfd_create("params", os.MFD_CLOEXEC)  # its mode lets any user open /dev/stdin
+        opened.append(stdin)
+        os.write(stdin, order["stdin"].encode())
+        os.lseek(stdin, 0, os.SEEK_SET)
+        for end in (out[1], err[1]):
+            with contextlib.suppress(PermissionError):
+                os.fchown(end, order["uid"], -1)  # so that the task may open /dev/stdout
+        pid = os.fork()
+        if pid == 0:
+            _become(order, group, (stdin, out[1], err[1]), status[1], failure[1])
+        for end in (stdin, out[1], err[1], status[1], failure[1]):
+            os.close(end)
+            opened.remove(end)
+        reason = os.read(failure[0], 4096)
+        os.close(failure[0])
+        opened.remove(failure[0])
+        if reason:
+            os.waitpid(pid, 0)
+            number, _, text = reason.decode(errors="replace").partition(" ")
+            raise OSError(int(number), text)
+        for end in (out[0], err[0], status[0]):
+            os.set_blocking(end, False)
+    except BaseException:
+        for end in opened:
+            os.close(end)
+        raise
+    return pid, out[0], err[0], status[0]
+
+
+def _become(
+    order: dict[str, Any], group: Group | None, streams: tuple[int, int, int], status: int, failure: int
+) -> None:
+    """Turn the forked child into the program; never returns."""
+    try:
+        os.setsid()
+        _libc.prctl(PDEATHSIG, signal.SIGKILL)
+        if group:
+            group.join()
+        _limit(order)
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, tasks must not
+            signal.signal(number, signal.SIG_DFL)
+        argv = [str(status) if part == "STATUS_FD" else part for part in order["argv"]]
+        os.chdir(order["cwd"])
+        for target, descriptor in enumerate(streams):
+            os.dup2(descriptor, target)
+        if order["sandboxed"]:
+            os.set_inheritable(status, True)
+        os.execve(argv[0], argv, order["env"])
+    except BaseException as error:
+        number = getattr(error, "errno", None) or 0
+        os.write(failure, f"{number} {error}".encode())
+    finally:
+        os._exit(127)
+
+
+def _limit(order: dict[str, Any]) -> None:
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    settable: list[tuple[int, int]] = [(resource.RLIMIT_CORE, 0)]
+    settable.append((resource.RLIMIT_NOFILE, FILES_OF_A_TASK if hard < 0 else min(hard, FILES_OF_A_TASK)))
+    if order["file_bytes"]:
+        settable.append((resource.RLIMIT_FSIZE, order["file_bytes"]))
+    for kind, value in settable:
+        resource.setrlimit(kind, (value, value))
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("500")  # when the machine runs out of memory, tasks go before us
