@@ -60,10 +60,10 @@ repository=$PWD scratch=$2
 shift 2
 mapfile -t settings < <(inherited)
 mount_system "$scratch"
-git clone --quiet --no-hardlinks "$repository" root/chronoshard
+git clone --quiet --no-hardlinks "$repository" srv/chronoshard
 mkdir .outside
 pivot_root . .outside
-cd /root/chronoshard
+cd /srv/chronoshard
 umount --lazy /.outside
 exec env -i HOME=/root TERM="${TERM:-dumb}" PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
   "${settings[@]}" "$@"
