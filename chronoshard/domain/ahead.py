@@ -36,9 +36,7 @@ def plans_after(head: Head, *, nominal_ms: int, ordinal: int) -> list[Plan]:
         if entry.from_ms <= nominal_ms and (following is None or nominal_ms < following.from_ms):
             until_ms = following.from_ms if following is not None else None
             horizon_ms = nominal_ms + _reach_ms(entry)
-            return _plans(
-                head, entry, until_ms, after_ms=nominal_ms, ordinal=ordinal + 1, horizon_ms=horizon_ms
-            )
+            return _plans(head, entry, until_ms, after_ms=nominal_ms, ordinal=ordinal + 1, horizon_ms=horizon_ms)
     return []
 
 
@@ -59,9 +57,7 @@ def _plans(
     return plans
 
 
-def _nominals(
-    head: Head, entry: Entry, until_ms: int | None, *, after_ms: int, ordinal: int
-) -> Iterator[int]:
+def _nominals(head: Head, entry: Entry, until_ms: int | None, *, after_ms: int, ordinal: int) -> Iterator[int]:
     trigger = entry.trigger
     if trigger is None:
         return

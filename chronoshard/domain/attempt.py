@@ -70,10 +70,12 @@ class Row(msgspec.Struct):
     followed: bool = False
 
     @property
+    def due_ms(self) -> int:
+        return self.key.due_ms
+
+    @property
     def plan(self) -> Plan:
-        return Plan(
-            self.key, self.owner, self.cause, self.generation, self.ordinal, self.retries, self.requeues
-        )
+        return Plan(self.key, self.owner, self.cause, self.generation, self.ordinal, self.retries, self.requeues)
 
 
 class Claim(msgspec.Struct, frozen=True):
@@ -188,9 +190,7 @@ def successor(row: Row) -> Plan | None:
     """Return the plan of the attempt that the end of `row` owes: a pure function of its cells."""
     if row.next_due_ms is None or row.next_cause is None:
         return None
-    key = AttemptKey(
-        row.next_due_ms, row.key.job_id, row.key.nominal_ms, row.key.origin, row.key.attempt + 1
-    )
+    key = AttemptKey(row.next_due_ms, row.key.job_id, row.key.nominal_ms, row.key.origin, row.key.attempt + 1)
     retries, requeues = row.retries, row.requeues
     match row.next_cause:
         case Cause.RETRY:

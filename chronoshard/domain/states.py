@@ -77,5 +77,3 @@ def run_state(attempts: Sequence[Attempt], now_ms: int) -> str:
     if last.next_due_ms is not None:
         return "retrying"
     return last.state.value.lower()
-
-

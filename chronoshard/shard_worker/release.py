@@ -95,7 +95,7 @@ class Release:
 
     def release(self, now_ms: int) -> int:
         """Release what is due, at most MAX_PER_PASS; return how many left the heap."""
-        rows = []
+        rows: list[Row] = []
         while self._heap and self._heap[0][0] <= now_ms and len(rows) < MAX_PER_PASS:
             rows.append(heapq.heappop(self._heap)[2])
         if rows:
