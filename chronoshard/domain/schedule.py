@@ -85,9 +85,10 @@ def _in_stretch(fields: Fields, tz: ZoneInfo, dst: Dst, from_s: int, until_s: in
     """Yield the matching instants of a stretch throughout which one offset holds."""
     if from_s >= until_s:
         return
-    offset = offset_s(tz, from_s)
-    for instant in _matching(fields, from_s, until_s, offset):
-        if fields.every_hour or dst.overlap == "both" or pass_of(tz, instant) in ("only", "first" if dst.overlap == "first" else "second"):
+    every_pass = fields.every_hour or dst.overlap == "both"
+    unwanted = "second" if dst.overlap == "first" else "first"
+    for instant in _matching(fields, from_s, until_s, offset_s(tz, from_s)):
+        if every_pass or pass_of(tz, instant) != unwanted:
             yield instant
 
 

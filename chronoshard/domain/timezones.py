@@ -35,7 +35,7 @@ def zone_of(name: str) -> ZoneInfo:
 
 def tzdata_version() -> str:
     """Return the version of the packaged tz database, such as 2026a. A system's own one takes precedence."""
-    return tzdata.IANA_VERSION
+    return str(tzdata.IANA_VERSION)
 
 
 @lru_cache(maxsize=1)
