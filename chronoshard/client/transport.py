@@ -59,10 +59,10 @@ class Transport:
         timeout_s: float = READ_TIMEOUT_S,
         pause: Callable[[float], object] | None = None,
     ) -> None:
-        self.url = url.rstrip("/")
+        self.url, self._host = _checked(url)
         self._token = token
         self._timeout_s = timeout_s
-        self.pause = pause or threading.Event().wait
+        self.pause = threading.Event().wait if pause is None else pause
         self._http: httpx.Client | None = None
 
     def get(self, path: str, params: Mapping[str, object] | None = None) -> Answer:
@@ -116,10 +116,8 @@ class Transport:
                     data=form,
                 )
                 return _answer(response)
-            except httpx.InvalidURL as error:
-                raise InvalidInput(f"no URL of a server: {self.url!r}", code="url.invalid") from error
             except httpx.TransportError as error:
-                if delay_s is None or isinstance(error, httpx.UnsupportedProtocol):
+                if delay_s is None:
                     raise self.unreachable(error) from error
             except Conflict as error:
                 if delay_s is None or error.code != UNDER_WAY:
@@ -169,13 +167,30 @@ class Transport:
                 base_url=self.url,
                 timeout=httpx.Timeout(self._timeout_s, connect=CONNECT_TIMEOUT_S),
                 # A proxy meant for the world must not swallow what is meant for this machine.
-                trust_env=urlsplit(self.url).hostname not in _LOOPBACK,
+                trust_env=self._host not in _LOOPBACK,
             )
         return self._http
 
 
 def _query(value: object) -> str | list[str]:
     return [str(item) for item in value] if isinstance(value, list | tuple) else str(value)
+
+
+def _checked(url: str) -> tuple[str, str]:
+    """Return a server's URL without a slash at its end, and the host in it."""
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise InvalidInput(
+            f"{url!r} is not the URL of a server",
+            code="url.invalid",
+            pointer="CHRONOSHARD_URL",
+            hint="write it as http://127.0.0.1:8480",
+        )
+    return url.rstrip("/"), str(parts.hostname)
 
 
 def _answer(response: httpx.Response) -> Answer:
