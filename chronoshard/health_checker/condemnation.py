@@ -12,10 +12,8 @@ import structlog
 
 from chronoshard.batches import apply_all, by_partition
 from chronoshard.clock import Clock
-from chronoshard.domain.attempt import End, Row
+from chronoshard.domain.ending import lost
 from chronoshard.domain.liveness import LOST_AFTER_S, Incarnation, Sighting, to_condemn
-from chronoshard.domain.retry import RetryPolicy, decide
-from chronoshard.domain.states import State
 from chronoshard.failpoints import failpoint
 from chronoshard.following import Following
 from chronoshard.link import Beat
@@ -98,30 +96,6 @@ class Condemnation:
         for incarnation in silent:
             self._coordination.condemn(incarnation)
             log.warning("executor.condemned", executor=incarnation.executor, incarnation=incarnation.id)
-
-
-def lost(row: Row, why: str, now_ms: int) -> End:
-    """Return the end of an attempt whose executor is gone."""
-    assert row.claim is not None
-    state = State.CANCELLED if row.cancel_requested else State.LOST
-    owed = decide(
-        RetryPolicy(),
-        state,
-        retries=row.retries,
-        requeues=row.requeues,
-        finished_ms=now_ms,
-        run_key=row.key.run.id,
-    )
-    return End(
-        key=row.key,
-        token=row.claim,
-        state=state,
-        finished_ms=now_ms,
-        started_ms=row.started_ms,
-        error=why,
-        next_due_ms=owed.due_ms if owed is not None else None,
-        next_cause=owed.cause if owed is not None else None,
-    )
 
 
 def _replaced(beats: list[Beat]) -> set[Incarnation]:

@@ -33,6 +33,7 @@ class Pending:
     fresh: dict[AttemptKey, int] = field(default_factory=dict)  # with how often it was released
     claimed: dict[AttemptKey, str] = field(default_factory=dict)
     unsure: dict[AttemptKey, Unsure] = field(default_factory=dict)
+    refusals: dict[AttemptKey, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, delivery: Delivery, now_s: float) -> Pending:
@@ -62,6 +63,11 @@ class Pending:
     def claim(self, key: AttemptKey, token: str) -> None:
         self.fresh.pop(key, None)
         self.claimed[key] = token
+
+    def refused(self, key: AttemptKey) -> int:
+        """Count a refused start; return how many there were."""
+        self.refusals[key] = self.refusals.get(key, 0) + 1
+        return self.refusals[key]
 
     def doubt(self, key: AttemptKey, unsure: Unsure) -> None:
         self.claimed.pop(key, None)

@@ -32,6 +32,7 @@ log = structlog.get_logger(__name__)
 
 START_TRIES = 3  # the same order, idempotent at the executor
 RENEW_AFTER_S = RESERVATION_S / 2  # a claim that took that long: the slots are held a little longer
+MAX_REFUSALS = 3  # of starts of one claimed attempt, after which it is given up as lost
 RECHECK_S = 2.0  # a start that comes later than this after the check of the heads checks again
 REFUSED = StartAnswer(accepted=False, reason="connection refused")
 
@@ -71,7 +72,7 @@ class Placing:
         return pending.is_done
 
     def _ready(self, pending: Pending) -> list[AttemptKey]:
-        """Return the attempts that may be claimed now: for jobs that forbid overlap, those that are the live run."""
+        """Return what may be claimed now: of jobs that forbid overlap, the live run only."""
         keys = [*pending.claimed, *pending.fresh]
         if not pending.exclusive:
             return keys
@@ -167,9 +168,12 @@ class Placing:
         for order, answer in zip(orders, answers, strict=True):
             if answer.accepted:
                 pending.drop([order.key])
-            else:
-                self._live.end([order.key])
-                log.info("start.refused", run_id=order.key.run.id, reason=answer.reason)
+                continue
+            self._live.end([order.key])
+            log.info("start.refused", run_id=order.key.run.id, reason=answer.reason)
+            if pending.refused(order.key) >= MAX_REFUSALS:  # nobody can start it: the next attempt may fare better
+                self._refusing.give_up(pending.partition, order.key, order.token, answer.reason)
+                pending.drop([order.key])
 
     def _resolve(self, pending: Pending) -> None:
         """Ask about starts whose answer was lost; only a refusal for ever lets the claim move."""

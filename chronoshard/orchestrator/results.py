@@ -1,6 +1,6 @@
 """Takes results from executors to final states; what follows from them is done by a thread of its own.
 
-A result counts once: the end names the claim's token, so that what comes from an attempt that was given up, or comes
+A result counts once: the end names the claim's token, so what comes from an attempt that was given up, or comes
 twice, is refused and forgotten (invariant 5).
 """
 

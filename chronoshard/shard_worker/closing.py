@@ -1,7 +1,7 @@
 """Closes minutes, in order per shard, once nothing of them is left to release.
 
-The mark is set first, then the partition is read for the last time: a writer inserts first and then reads the mark,
-so one of the two always sees the other. Closing is also how an outage is caught up: every minute since the
+The mark is set first, then the partition is read for the last time; a writer inserts first and then reads the mark:
+one of the two always sees the other. Closing is also how an outage is caught up: every minute since the
 watermark is read here and what it still owes is released.
 """
 
