@@ -5,10 +5,10 @@ export PYTHON
 bin := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test check bench lock clean
+.PHONY: help demo up test check coverage bench lock clean
 
 help:  ## what there is
-	@sed -n 's/^\([a-z]*\):.*##/\1#/p' Makefile | while IFS='#' read -r name text; do printf '  make %-7s%s\n' "$$name" "$$text"; done
+	@sed -n 's/^\([a-z]*\):.*##/\1#/p' Makefile | while IFS='#' read -r name text; do printf '  make %-10s%s\n' "$$name" "$$text"; done
 
 demo:  ## see it work: real scripts, a retry, a killed executor; under a minute, cleans up after itself
 	@scripts/setup.sh run
@@ -29,6 +29,10 @@ check:  ## format, lint, types, layers, fast tests: before every commit
 	$(bin)/mypy
 	$(bin)/lint-imports --no-logo
 	$(bin)/python -m pytest --quiet tests/unit
+
+coverage:  ## the domain's tests take every branch of it
+	@scripts/setup.sh dev
+	$(bin)/python -m pytest --quiet tests/unit --cov --cov-report=term-missing --cov-fail-under=100
 
 bench:  ## the figures of the README, on this machine
 	@scripts/setup.sh dev

@@ -61,7 +61,7 @@ as_root() {
 }
 
 install_packages() { # NAME...
-  local advice="missing: $*. As root: apt-get install --no-install-recommends $*" log
+  local advice="missing: $*. As root: apt-get update && apt-get install --no-install-recommends $*" log
   command -v apt-get >/dev/null || fail 2 "missing: $* (so Debian calls it): install it with this system's package manager"
   [ "$(id -u)" = 0 ] || command -v sudo >/dev/null || fail 2 "$advice"
   as_root true 2>/dev/null || fail 2 "$advice"

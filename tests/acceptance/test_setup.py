@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -22,18 +24,36 @@ NOBODY = 65534
 SET_UP_WITHIN_S = 110
 
 
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
+def copy_checkout(directory: Path) -> Path:
     """Return a copy of this checkout that nothing has been set up in, readable by anybody."""
-    copy = tmp_path / "checkout"
-    copy.mkdir()
+    directory.mkdir()
     for name in COPIED:
         source = ROOT / name
         if source.is_dir():
-            shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(source, directory / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
-            shutil.copy(source, copy)
-    return copy
+            shutil.copy(source, directory)
+    return directory
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    return copy_checkout(tmp_path / "checkout")
+
+
+class SetUp(NamedTuple):
+    checkout: Path
+    first: subprocess.CompletedProcess[str]
+
+    def again(self) -> subprocess.CompletedProcess[str]:
+        return call(["scripts/setup.sh", "run"], cwd=self.checkout, path=os.environ["PATH"])
+
+
+@pytest.fixture(scope="module")
+def set_up(tmp_path_factory: pytest.TempPathFactory) -> SetUp:
+    """Set a copy up once, for all tests that look at the result."""
+    checkout = copy_checkout(tmp_path_factory.mktemp("set_up") / "checkout")
+    return SetUp(checkout, call(["scripts/setup.sh", "run"], cwd=checkout, path=os.environ["PATH"]))
 
 
 def bare_path(directory: Path, *, python: str) -> str:
@@ -81,26 +101,37 @@ def test_an_old_python_is_named_as_the_reason(checkout: Path, tmp_path: Path) ->
     assert "needs Python 3.11 or newer" in done.stderr
 
 
-def test_a_fresh_checkout_is_set_up_once(checkout: Path) -> None:
-    path = os.environ["PATH"]
+def test_a_fresh_checkout_is_set_up(set_up: SetUp) -> None:
+    help_text = call([".venv/bin/chronoshard", "--help"], cwd=set_up.checkout, path=os.environ["PATH"])
 
-    first = call(["scripts/setup.sh", "run"], cwd=checkout, path=path)
-    second = call(["scripts/setup.sh", "run"], cwd=checkout, path=path)
-    version = call([".venv/bin/chronoshard", "--version"], cwd=checkout, path=path)
-
-    assert (0, "") == (first.returncode, first.stderr)
-    assert "installing the locked requirements" in first.stdout
-    assert (0, "", "") == (second.returncode, second.stdout, second.stderr)
-    assert 0 == version.returncode, version.stderr
+    assert (0, "") == (set_up.first.returncode, set_up.first.stderr)
+    assert "installing the locked requirements" in set_up.first.stdout
+    assert 0 == help_text.returncode, help_text.stderr
 
 
-def test_a_changed_lock_is_installed(checkout: Path) -> None:
-    path = os.environ["PATH"]
-    call(["scripts/setup.sh", "run"], cwd=checkout, path=path)
-    lock = checkout / "requirements" / "run.txt"
+def test_a_second_set_up_does_nothing(set_up: SetUp) -> None:
+    done = set_up.again()
+
+    assert (0, "", "") == (done.returncode, done.stdout, done.stderr)
+
+
+def test_a_changed_lock_is_installed(set_up: SetUp) -> None:
+    lock = set_up.checkout / "requirements" / "run.txt"
     lock.write_text(lock.read_text() + "    # via nobody\n")
 
-    done = call(["scripts/setup.sh", "run"], cwd=checkout, path=path)
+    done = set_up.again()
 
+    assert 0 == done.returncode, done.stderr
     assert "installing the locked requirements" in done.stdout
     assert "making" not in done.stdout
+
+
+def test_a_platform_without_javascript_gets_everything_else(checkout: Path) -> None:
+    lock = checkout / "requirements" / "javascript.txt"
+    lock.write_text(re.sub("sha256:[0-9a-f]{64}", "sha256:" + "0" * 64, lock.read_text()))
+
+    done = call(["scripts/setup.sh", "run"], cwd=checkout, path=os.environ["PATH"])
+
+    assert (0, "") == (done.returncode, done.stderr)
+    assert "JavaScript tasks will be refused" in done.stdout
+    assert not (checkout / ".venv" / "bin" / "deno").exists()
