@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -61,13 +62,18 @@ def lines_of(path: Path) -> int:
     return len(path.read_text().splitlines())
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(), filename=name_of(path))
+
+
 PYTHON = tracked("*.py")
 PACKAGE = [path for path in PYTHON if name_of(path).startswith("chronoshard/")]
 
 
 def functions() -> Iterator[Function]:
     for path in PYTHON:
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 assert node.end_lineno is not None
                 yield Function(f"{name_of(path)}:{node.name}", node.end_lineno - node.lineno + 1)
@@ -119,7 +125,7 @@ def test_time_pauses_and_chance_come_from_outside() -> None:
         name: uses
         for path in PYTHON
         if not (name := name_of(path)).startswith(tuple(OWN_TIME))
-        if (uses := list(own_time(ast.parse(path.read_text()))))
+        if (uses := list(own_time(tree_of(path))))
     }
 
     assert {} == found
@@ -129,9 +135,7 @@ def test_every_exception_of_the_clock_is_still_needed() -> None:
     unused = [
         prefix
         for prefix in OWN_TIME
-        if not any(
-            name_of(path).startswith(prefix) and any(own_time(ast.parse(path.read_text()))) for path in PYTHON
-        )
+        if not any(name_of(path).startswith(prefix) and any(own_time(tree_of(path))) for path in PYTHON)
     ]
 
     assert [] == unused
@@ -169,11 +173,7 @@ def test_what_is_given_is_not_own_time(code: str) -> None:
 
 
 def test_every_module_says_what_it_is_for() -> None:
-    silent = [
-        name_of(path)
-        for path in PYTHON
-        if (text := path.read_text()).strip() and ast.get_docstring(ast.parse(text)) is None
-    ]
+    silent = [name_of(path) for path in PYTHON if (tree := tree_of(path)).body and ast.get_docstring(tree) is None]
 
     assert [] == silent
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -80,3 +83,33 @@ def test_the_build_needs_only_what_the_lock_holds() -> None:
     document = described()
 
     assert document["build-system"]["requires"] == document["dependency-groups"]["build"]
+
+
+# Asked for, though nothing of ours imports it.
+NOT_IMPORTED = {
+    "httptools": "makes uvicorn's parsing fast",
+    "python-multipart": "FastAPI reads uploads with it",
+    "tzdata": "zoneinfo reads it where the system has none",
+}
+
+
+def imported() -> set[str]:
+    """Return the distributions that the package's modules import directly."""
+    names = set()
+    for path in (ROOT / "chronoshard").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(), filename=str(path))):
+            if isinstance(node, ast.Import):
+                names.update(alias.name.split(".")[0] for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names.add(node.module.split(".")[0])
+    known = packages_distributions()
+    others = names - sys.stdlib_module_names - {"chronoshard"}
+    return {canonicalize_name(known[name][0]) if name in known else name for name in others}
+
+
+def test_the_package_asks_for_what_it_imports_and_for_nothing_else() -> None:
+    project = described()["project"]
+    asked = {canonicalize_name(Requirement(text).name) for text in project["dependencies"]}
+    optional = {Requirement(text).name for text in project["optional-dependencies"]["javascript"]}
+
+    assert asked == imported() - optional | NOT_IMPORTED.keys()
