@@ -4,13 +4,13 @@
 #
 #   scripts/fresh-machine.sh [COMMAND...]      default: make demo
 #
-# Needs root and debootstrap. The bare system is made once, in $DIRECTORY, and never written to: what a run changes
+# Needs root and debootstrap. The bare system is made once, in $FRESH_MACHINE, and never written to: what a run changes
 # goes to memory. It is entered by pivot_root, because the sandbox (bubblewrap) refuses to work in a plain chroot.
 # Network, apt's sources and pip's settings are those of this machine.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-directory=${DIRECTORY:-/var/cache/chronoshard/fresh-machine}
+directory=${FRESH_MACHINE:-/var/cache/chronoshard/fresh-machine}
 system=$directory/bookworm
 
 make_system() {
