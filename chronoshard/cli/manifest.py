@@ -10,6 +10,7 @@ Writing and reading are each other's inverse: a manifest of a job, applied, chan
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import NamedTuple
 
@@ -106,7 +107,7 @@ def _plain_value(value: object, where: str) -> object:
         return {str(key): _plain_value(entry, f"{where}/{key}") for key, entry in value.items()}
     if isinstance(value, list):
         return [_plain_value(entry, f"{where}/{index}") for index, entry in enumerate(value)]
-    if value is None or isinstance(value, str | int | float | bool):
+    if value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
         return value
     isoformat = getattr(value, "isoformat", None)
     if isoformat is None:

@@ -5,6 +5,7 @@ Colour only ever goes to a terminal, and to none that asks for none (NO_COLOR, T
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -48,9 +49,7 @@ def show(data: object, output: Format, *, table: Callable[[], str], names: Itera
 
 
 def as_json(data: object) -> str:
-    import msgspec
-
-    return msgspec.json.format(msgspec.json.encode(data), indent=2).decode()
+    return json.dumps(data, indent=2, ensure_ascii=False)
 
 
 def as_yaml(data: object) -> str:

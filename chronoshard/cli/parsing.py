@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-
-import msgspec
 
 from chronoshard.cli.words import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from chronoshard.errors import InvalidInput
@@ -103,9 +103,17 @@ def parse_params(texts: Sequence[str], option: str = "--param") -> dict[str, obj
 
 def json_or_text(text: str) -> object:
     try:
-        return msgspec.json.decode(text)
-    except msgspec.DecodeError:
+        return json.loads(text, parse_constant=_finite, parse_float=_finite)
+    except ValueError:
         return text
+
+
+def _finite(text: str) -> float:
+    """Refuse what JSON has no number for: NaN, Infinity, 1e999."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is not JSON")
+    return number
 
 
 def _similar_zones(name: str) -> str:

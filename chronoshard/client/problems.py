@@ -6,9 +6,8 @@ both sides.
 
 from __future__ import annotations
 
+import json
 from typing import Any
-
-import msgspec
 
 from chronoshard import errors
 
@@ -50,8 +49,8 @@ def error_from(status: int, content: bytes, request_id: str | None = None) -> er
 
 def _decoded(content: bytes) -> dict[str, Any]:
     try:
-        problem = msgspec.json.decode(content)
-    except msgspec.DecodeError:
+        problem = json.loads(content)
+    except ValueError:
         return {}
     return problem if isinstance(problem, dict) else {}
 

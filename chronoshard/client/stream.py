@@ -5,10 +5,9 @@ No text is given twice and none is left out: the server's event ids say where th
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
-
-import msgspec
 
 from chronoshard.client.transport import RETRY_DELAYS_S, Transport
 from chronoshard.errors import Unavailable
@@ -74,5 +73,5 @@ def follow(transport: Transport, path: str) -> Iterator[Chunk]:
 
 
 def _chunk(data: str) -> Chunk:
-    record = msgspec.json.decode(data)
+    record = json.loads(data)
     return Chunk(int(record["offset"]), str(record["text"]), str(record.get("stream", "stdout")))

@@ -6,14 +6,13 @@ request again: the server does it once (invariant 1). The number of tries is bou
 
 from __future__ import annotations
 
+import json
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
-
-import msgspec
 
 from chronoshard.client.problems import error_from
 from chronoshard.errors import ChronoshardError, Conflict, InvalidInput, Unavailable
@@ -40,7 +39,14 @@ class Answer(NamedTuple):
     content: bytes
 
     def json(self) -> Any:
-        return msgspec.json.decode(self.content)
+        try:
+            return json.loads(self.content)
+        except ValueError as error:
+            raise Unavailable(
+                "what answers there is not chronoshard",
+                code="server.foreign",
+                hint="check CHRONOSHARD_URL",
+            ) from error
 
 
 def new_key() -> str:
@@ -86,7 +92,7 @@ class Transport:
         content = None
         if files is None and body is not None:
             headers["Content-Type"] = "application/json"
-            content = msgspec.json.encode(body)
+            content = json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
         return self.send(method, path, headers=headers, content=content, files=files, form=form)
 
     def send(

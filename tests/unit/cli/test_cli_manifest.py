@@ -74,6 +74,7 @@ def test_yaml_s_own_times_become_text() -> None:
         ("kind: job\nname: a\n---\nkind: job\nname: a", "manifest.twice", "f.yaml#2/name"),
         ("kind: job\nname: a\nfile: x\ntask_id: y", "manifest.task", "f.yaml#1/file"),
         ("kind: job\nname: a\nfile: nowhere.py", "source.unreadable", "f.yaml#1/file"),
+        ("kind: job\nname: a\nparams: {a: .nan}", "manifest.value", "f.yaml#1/params/a"),
         ("kind: job\nname: a\nparams: {a: !!binary aGk=}", "manifest.value", "f.yaml#1/params/a"),
     ],
 )

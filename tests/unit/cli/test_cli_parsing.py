@@ -103,6 +103,8 @@ def test_an_unknown_zone_is_answered_with_a_near_one(name: str, hint: str) -> No
         ("k=", ""),
         ("k=a=b", "a=b"),
         ("k=NaN", "NaN"),
+        ("k=-Infinity", "-Infinity"),
+        ("k=1e999", "1e999"),
         ("k=05", "05"),
     ],
 )
