@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import cast
 
 from chronoshard.domain.bundle import MAX_ATTEMPTS, Bundle, Queue
@@ -89,12 +90,12 @@ class LocalBroker:
     def dead_letters(self, limit: int) -> list[tuple[Bundle, str]]:
         """Return the newest buried bundles with their reasons, the newest first."""
         with self._changed:
-            return [letter for letter, _ in zip(reversed(self._dead), range(limit), strict=False)]
+            return list(islice(reversed(self._dead), limit))
 
     def _take(self, consumer: _Consumer) -> list[_Delivery]:
         """Take what `consumer` may have now, in the order of service."""
-        share = self._share(consumer)
         taken: list[_Delivery] = []
+        share = self._share(consumer) if consumer.room > 0 else Counter()
         while len(taken) < consumer.room:
             queues = [queue for queue in self._waiting if share[queue.slice] > 0]
             if not queues:
