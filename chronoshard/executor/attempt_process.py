@@ -267,8 +267,8 @@ def _become(
         if group:
             group.join()
         _limit(order)
-        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, tasks must not
-            signal.signal(number, signal.SIG_DFL)
+        for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by Python; tasks must not
+            signal.signal(ignored, signal.SIG_DFL)
         argv = [str(status) if part == "STATUS_FD" else part for part in order["argv"]]
         os.chdir(order["cwd"])
         for target, descriptor in enumerate(streams):

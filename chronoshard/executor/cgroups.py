@@ -120,6 +120,14 @@ def groups_in(hierarchy: Hierarchy) -> Iterator[Path]:
             yield from (path for path in root.iterdir() if path.is_dir())
 
 
+def remove_hierarchy(hierarchy: Hierarchy) -> None:
+    """Remove the executor's own group, if nothing is in it any more."""
+    for root in dict.fromkeys((hierarchy.memory, hierarchy.pids)):
+        if root is not None:
+            with contextlib.suppress(OSError):
+                root.rmdir()
+
+
 def processes_in(group: Path) -> set[int]:
     """Return the pids in one group; empty when it is gone."""
     try:

@@ -97,7 +97,7 @@ def _python() -> Runtime:
 def _javascript() -> Iterator[Runtime]:
     """Deno from its wheel, else what is on the PATH. Code is a module (`.mjs`) in all of them."""
     if find_spec("deno"):
-        from deno import find_deno_bin
+        from deno import find_deno_bin  # type: ignore[import-untyped]  # the wheel has no types
 
         deno: str | None = find_deno_bin()
     else:

@@ -25,9 +25,9 @@ class Spooled(msgspec.Struct, omit_defaults=True):
 
 
 class Batch:
-    """One file, removed when the last of its results is accepted."""
+    """One file, removed when the last of its results is accepted. `path` None: it is only in memory."""
 
-    def __init__(self, path: Path, items: Sequence[Spooled]) -> None:
+    def __init__(self, path: Path | None, items: Sequence[Spooled]) -> None:
         self.path = path
         self.items = items
         self.open = len(items)
@@ -70,5 +70,5 @@ class Spool:
     def accepted(self, batch: Batch) -> None:
         """Count one result of the batch as accepted."""
         batch.open -= 1
-        if batch.open == 0:
+        if batch.open == 0 and batch.path is not None:
             batch.path.unlink(missing_ok=True)

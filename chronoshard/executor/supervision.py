@@ -94,10 +94,10 @@ class Supervision:
             self._process.kill()
 
     def close(self) -> None:
-        """Let it kill everything, and return when it has. `gone` is not called."""
+        """Let it kill everything, hear of the ends, return when nothing lives. `gone` is not called."""
         self._closing = True
         with contextlib.suppress(OSError):
-            self._channel.shutdown(socket.SHUT_RDWR)
+            self._channel.shutdown(socket.SHUT_WR)
         try:
             self._process.wait(CLOSE_S)
         except subprocess.TimeoutExpired:

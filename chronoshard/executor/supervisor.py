@@ -29,7 +29,7 @@ from typing import Any
 
 from chronoshard.executor import process_tree
 from chronoshard.executor.attempt_process import AttemptProcess, Pump
-from chronoshard.executor.cgroups import Group, find_hierarchy
+from chronoshard.executor.cgroups import Group, find_hierarchy, remove_hierarchy
 from chronoshard.executor.leftovers import Journal, end_leftovers
 
 SUBREAPER = 36  # prctl option: orphans below us become our children
@@ -80,6 +80,7 @@ class Supervisor:
             if boottime_s() >= self._next_tick_s:
                 self._tick(boottime_s())
             self._flush()
+        remove_hierarchy(self._hierarchy)
 
     def _receive(self) -> None:
         try:
@@ -215,17 +216,20 @@ class Supervisor:
         self._outgoing += json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
     def _flush(self) -> None:
-        """Send what can be sent: a frozen executor must not stop us."""
-        if self._closing or not self._outgoing:
+        """Send what can be sent: a frozen executor must not stop us, one that is closing still listens."""
+        if not self._outgoing:
             return
         try:
             sent = self._channel.send(self._outgoing)
         except BlockingIOError:
             sent = 0
         except OSError:
+            self._outgoing = b""
             self._close()
             return
         self._outgoing = self._outgoing[sent:]
+        if self._closing:
+            return
         events = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._outgoing else 0)
         self._selector.modify(self._channel, events, self._receive)
 
