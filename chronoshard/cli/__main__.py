@@ -34,8 +34,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _dispatch(tokens: list[str]) -> int:
     if tokens[:1] == ["help"]:
         tokens = [*tokens[1:], "--help"]
-    if tokens == ["--version"]:
-        tokens = ["version"]
+    if tokens[:1] == ["--version"]:
+        tokens = ["version", *tokens[1:]]
     words = tokens[: tokens.index("--")] if "--" in tokens else tokens
     if not tokens or any(word in _HELP for word in words):
         from chronoshard.cli.help import page

@@ -36,7 +36,7 @@ def version(*, output: Output = "table") -> int:
     """
     here = own_version()
     try:
-        with connect() as client:
+        with connect(patient=False) as client:
             server = client.version()
     except ChronoshardError:
         server = {}

@@ -13,10 +13,13 @@ from chronoshard.errors import NotFound
 _JOB_ID = re.compile(r"[0-9a-f]{32}")
 
 
-def connect() -> Client:
-    """Return a client of the server that the environment, or this machine, names."""
+def connect(*, patient: bool = True) -> Client:
+    """Return a client of the server that the environment, or this machine, names.
+
+    One that is not patient does not wait for a server that may be just starting.
+    """
     server = discover()
-    return Client(server.url, server.token)
+    return Client(server.url, server.token, pause=None if patient else lambda _: None)
 
 
 def reader() -> Reader:

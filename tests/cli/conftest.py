@@ -9,6 +9,7 @@ import sys
 import threading
 from collections import defaultdict, deque
 from collections.abc import Iterator
+from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -69,6 +70,11 @@ class RestServer:
     def reply(self, method: str, path: str, reply: Reply) -> None:
         self._replies[method, path if path.startswith("/") else f"/api/v1/{path}"].append(reply)
 
+    def replace(self, method: str, path: str, body: object, status: int = 200) -> None:
+        """Answer so from now on, whatever was to be answered before."""
+        self._replies[method, path if path.startswith("/") else f"/api/v1/{path}"].clear()
+        self.answer(method, path, body, status)
+
     def refuse(self, method: str, path: str, status: int, code: str, detail: str, **more: object) -> None:
         body = {"type": "about:blank", "title": "Refused", "status": status, "detail": detail, "code": code}
         self.answer(method, path, {**body, "request_id": "req-1", **more}, status)
@@ -113,9 +119,13 @@ def _handler(server: RestServer) -> type[BaseHTTPRequestHandler]:
             reply = server.reply_to(Seen(self.command, url.path, parse_qs(url.query), headers, content))
             if reply.status == 0:
                 return
-            self.send_response(reply.status)
+            self.send_response_only(reply.status)
             length = len(reply.content) + (1000 if reply.drop else 0)
-            for name, value in {**reply.headers, "Content-Length": str(length)}.items():
+            for name, value in {
+                "Date": formatdate(usegmt=True),
+                **reply.headers,
+                "Content-Length": str(length),
+            }.items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(reply.content)

@@ -1,0 +1,182 @@
+"""What is shown of jobs, runs and the system: golden tables, and the same as data."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from conftest import RestServer, Shell
+
+JOB = "a" * 32
+OTHER = "b" * 32
+JOBS = [
+    {
+        "job_id": JOB,
+        "name": "backup",
+        "status": "scheduled",
+        "trigger": {"kind": "cron", "schedule": "0 3 * * *", "zone": "Europe/Berlin"},
+        "priority": "P2",
+        "next_runs": ["2099-03-01T02:00:00Z", "2099-03-02T02:00:00Z"],
+    },
+    {
+        "job_id": OTHER,
+        "name": None,
+        "status": "disabled",
+        "trigger": {"kind": "interval", "every": "5m"},
+        "priority": "P1",
+        "next_runs": [],
+    },
+]
+RUNS = [
+    {
+        "run_id": f"{JOB}-2-0",
+        "job_id": JOB,
+        "nominal_time": "2020-03-02T02:00:00Z",
+        "state": "failed",
+        "attempts": [
+            {"attempt": 0, "state": "lost"},
+            {
+                "attempt": 1,
+                "state": "failed",
+                "started": "2020-03-02T02:00:01Z",
+                "finished": "2020-03-02T02:00:13Z",
+                "exit_code": 3,
+                "error": "exit code 3",
+            },
+        ],
+    },
+    {
+        "run_id": f"{JOB}-1-0",
+        "job_id": JOB,
+        "nominal_time": "2020-03-01T02:00:00Z",
+        "state": "skipped",
+        "attempts": [],
+    },
+]
+
+
+@pytest.fixture
+def full(server: RestServer) -> RestServer:
+    server.answer("GET", "jobs", {"items": JOBS, "next_cursor": None})
+    for job in JOBS:
+        server.answer("GET", f"jobs/{job['job_id']}", job)
+        server.answer("GET", f"jobs/{job['job_id']}/runs", {"items": [], "next_cursor": None})
+    return server
+
+
+def without_relative(text: str) -> list[list[str]]:
+    """Return the words of a table but for those that depend on the day."""
+    return [line.split(" (in ")[0].split() for line in text.splitlines()]
+
+
+def test_jobs_are_a_table(full: RestServer, shell: Shell) -> None:
+    assert [
+        ["JOB", "NAME", "STATUS", "WHEN", "PRIO", "NEXT"],
+        [
+            JOB,
+            "backup",
+            "scheduled",
+            *["0", "3", "*", "*", "*", "Europe/Berlin"],
+            "P2",
+            "01",
+            "Mar",
+            "2099",
+            "03:00",
+        ],
+        [OTHER, "-", "disabled", "every", "5m", "P1", "-"],
+    ] == without_relative(shell("get", "jobs"))
+
+
+def test_jobs_are_filtered_by_the_server(full: RestServer, shell: Shell) -> None:
+    shell("get", "jobs", "--status", "disabled", "--tag", "team=billing", "--name", "x", "-n", "7")
+
+    assert {"status": ["disabled"], "tag": ["team:billing"], "name": ["x"], "limit": ["7"]} == full.seen[0].query
+
+
+def test_names_are_ids_one_to_a_line(full: RestServer, shell: Shell) -> None:
+    assert f"{JOB}\n{OTHER}\n" == shell("get", "jobs", "-o", "name")
+
+
+def test_json_is_what_the_server_said(full: RestServer, shell: Shell) -> None:
+    assert JOBS == json.loads(shell("get", "jobs", "-o", "json"))
+
+
+def test_colour_never_goes_to_a_pipe(full: RestServer, shell: Shell) -> None:
+    assert "\x1b" not in shell("get", "jobs")
+
+
+def test_a_job_s_runs_are_a_table(full: RestServer, server: RestServer, shell: Shell) -> None:
+    full.replace("GET", f"jobs/{JOB}/runs", {"items": RUNS, "next_cursor": None})
+
+    rows = [line.split() for line in shell("history", JOB).splitlines()]
+
+    assert ["RUN", "STATE", "NOMINAL", "TOOK", "TRIES", "EXIT", "ERROR"] == rows[0]
+    assert [f"{JOB}-2-0", "failed", "02", "Mar", "2020", "03:00"] == rows[1][:6]
+    assert ["12s", "2", "3", "exit", "code", "3"] == rows[1][-6:]
+    assert ["-", "-", "-", "-"] == rows[2][-4:]
+
+
+def test_runs_of_all_jobs_come_newest_first(full: RestServer, shell: Shell) -> None:
+    runs = [{"run_id": str(day), "nominal_time": f"2027-03-0{day}T00:00:00Z", "state": "lost"} for day in range(5)]
+    full.replace("GET", f"jobs/{JOB}/runs", {"items": [runs[3], runs[1]], "next_cursor": None})
+    full.replace("GET", f"jobs/{OTHER}/runs", {"items": [runs[4], runs[2]], "next_cursor": None})
+
+    assert "4\n3\n2\n" == shell("get", "runs", "-n", "3", "-o", "name")
+
+
+def test_a_page_about_a_job_holds_its_next_and_its_last_runs(full: RestServer, shell: Shell) -> None:
+    status = {"status": "pending", "last_run": None, "next_runs": ["2099-03-01T02:00:00Z"]}
+    full.answer("GET", f"jobs/{JOB}/status", status)
+    full.replace("GET", f"jobs/{JOB}/runs", {"items": RUNS, "next_cursor": None})
+
+    page = shell("describe", "backup")
+
+    lines = dict(line.split(None, 1) for line in page.splitlines() if line and " " in line)
+    assert ("pending", "0 3 * * * Europe/Berlin") == (lines["status"], lines["when"])
+    assert lines["next"].startswith("01 Mar 2099 03:00 (in ")
+    assert f"{JOB}-2-0" in page
+
+
+def test_next_of_a_job_asks_the_server_with_the_job_s_policy(full: RestServer, shell: Shell) -> None:
+    times = [{"utc": "2099-03-01T02:00:00Z", "local": "2099-03-01T03:00:00+01:00", "note": "shifted"}]
+    full.answer("POST", "schedules/preview", {"description": "At 03:00", "times": times})
+
+    page = shell("next", "backup", "-n", "1")
+
+    assert {"trigger": JOBS[0]["trigger"], "count": 1} == full.asked("POST", "schedules/preview")[0].body
+    assert page.startswith("At 03:00\n\nLOCAL")
+    assert "Sun 2099-03-01 03:00:00 +01:00  2099-03-01T02:00:00Z  in " in page
+    assert page.endswith("shifted\n")
+
+
+def test_next_of_a_paused_job_says_that_it_is(full: RestServer, shell: Shell) -> None:
+    assert "interval (disabled): never\n" == shell("next", OTHER)
+
+
+def test_an_explanation_is_sentences(server: RestServer, shell: Shell) -> None:
+    answer = {"run_id": "r", "state": "pending", "reasons": ["It waits for a slot.", "3 runs are before it."]}
+    server.answer("GET", "runs/r/explain", answer)
+
+    assert "It is pending.\nIt waits for a slot.\n3 runs are before it.\n" == shell("explain", "r")
+
+
+@pytest.mark.parametrize("what", ["nodes", "shards", "queues"])
+def test_the_system_is_a_table_of_what_the_server_tells(server: RestServer, shell: Shell, what: str) -> None:
+    items = [{"name": "e1", "slots": 4, "shards": [1, 2], "more": {"a": 1}}, {"name": "e10", "slots": 16}]
+    server.answer("GET", f"admin/{what}", {"items": items, "next_cursor": None})
+
+    assert "NAME  SLOTS  SHARDS\ne1    4      1,2\ne10   16     -\n" == shell("get", what)
+
+
+def test_who_i_am_says_which_server_that_is(server: RestServer, shell: Shell) -> None:
+    server.answer("GET", "whoami", {"owner": "local", "role": "operator"})
+
+    assert f"server  {server.url}\nowner   local\nrole    operator\n" == shell("whoami")
+
+
+def test_the_version_is_told_with_and_without_a_server(server: RestServer, shell: Shell) -> None:
+    server.answer("GET", "/version", {"version": "9.9"})
+
+    assert "9.9" == json.loads(shell("version", "-o", "json"))["server"]
+    server.replace("GET", "/version", {}, 503)
+    assert None is json.loads(shell("--version", "-o", "json"))["server"]
