@@ -12,11 +12,11 @@ import os
 import secrets
 import signal
 import threading
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import structlog
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from chronoshard import logs
 from chronoshard.adapters.blobs import ObstoreBlobs
@@ -30,7 +30,7 @@ from chronoshard.client import discovery
 from chronoshard.clock import Clock, SystemClock
 from chronoshard.domain.access import Role
 from chronoshard.errors import InvalidInput
-from chronoshard.executor import Executor
+from chronoshard.executor.executor import Executor, ExecutorSettings
 from chronoshard.failpoints import arm_from
 from chronoshard.following import Following
 from chronoshard.health_checker import HealthChecker
@@ -58,6 +58,41 @@ TOKEN_FILE = "token"
 LOCAL = "local://"
 
 
+@dataclass(frozen=True)
+class Adapters:
+    """What stands behind the ports of an embedded server, and the two things built on them alone."""
+
+    store: SqliteStore
+    blobs: ObstoreBlobs
+    broker: LocalBroker
+    coordination: LocalCoordination
+    dedupe: LocalDedupe
+    planner: Planner
+    following: Following
+
+    @classmethod
+    def open(cls, data: Path, settings: Settings, clock: Clock) -> Adapters:
+        """Open or make everything in a data directory. Raises Unavailable, Conflict (somebody has it open)."""
+        store = SqliteStore.open(
+            data / "chronoshard.db",
+            shards=settings.shards,
+            clock=clock,
+            timetable_days=settings.timetable_days,
+            history_days=settings.history_days,
+        )
+        dedupe = LocalDedupe(clock)
+        planner = Planner(store, dedupe, clock, shards=settings.shards)
+        return cls(
+            store,
+            ObstoreBlobs.local(data / "blobs"),
+            LocalBroker(slices=settings.slices),
+            LocalCoordination(data / "coordination.json", clock),
+            dedupe,
+            planner,
+            Following(store, planner),
+        )
+
+
 class Embedded:
     """Everything in this process, on one data directory."""
 
@@ -74,82 +109,18 @@ class Embedded:
         self.settings = settings or Settings()
         self.clock = clock or SystemClock()
         data.mkdir(parents=True, exist_ok=True)
-        self._local: dict[str, Any] = {}
-        self._connected: dict[str, ExecutorLink] = {}
         self._secret = _secret(data / "secret")
-        retention = self.settings.timetable_days * DAY_MINUTES
-        self.store = SqliteStore.open(
-            data / "chronoshard.db",
-            shards=self.settings.shards,
-            clock=self.clock,
-            timetable_days=self.settings.timetable_days,
-            history_days=self.settings.history_days,
-        )
-        self.blobs = ObstoreBlobs.local(data / "blobs")
-        self.broker = LocalBroker(self.clock, slices=self.settings.slices)
-        self.coordination = LocalCoordination(data / "coordination.json", self.clock)
-        self.dedupe = LocalDedupe(self.clock)
-        self.planner = Planner(self.store, self.dedupe, self.clock, shards=self.settings.shards)
-        self.following = Following(self.store, self.planner)
-        self.master = Master(
-            "m1",
-            self.store,
-            self.coordination,
-            self.clock,
-            shards=self.settings.shards,
-            slices=self.settings.slices,
-            retention_minutes=retention,
-        )
-        self.shard_worker = ShardWorker(
-            "w1",
-            self.store,
-            self.broker,
-            self.coordination,
-            self.dedupe,
-            self.planner,
-            self.following,
-            self.clock,
-        )
-        self.orchestrator = Orchestrator(
-            "o1",
-            LOCAL + "o1",
-            self.store,
-            self.broker,
-            self.coordination,
-            self.following,
-            self.clock,
-            self.executor_link,
-            shards=self.settings.shards,
-            limits=Limits(self.settings.output_limit, self.settings.memory_mb),
-        )
-        self._local[LOCAL + "o1"] = self.orchestrator
-        self.health_checker = HealthChecker(
-            "h1",
-            self.store,
-            self.broker,
-            self.coordination,
-            self.planner,
-            self.following,
-            self.clock,
-            shards=self.settings.shards,
-            slices=self.settings.slices,
-            retention_minutes=retention,
-        )
-        self.executors = [self._executor(f"e{n + 1}") for n in range(self.settings.executors)]
-        self.token = _first_token(self.store, data / TOKEN_FILE, self.clock)
-        context = Context(
-            store=self.store,
-            blobs=self.blobs,
-            broker=self.broker,
-            coordination=self.coordination,
-            planner=self.planner,
-            following=self.following,
-            clock=self.clock,
-            settings=self.settings,
-            executor_link=self.executor_link,
-        )
-        self._server = Server(create_app(context), host=host, port=port)
-        self._link_server = Server(serve_orchestrator(self.orchestrator, self._secret), host="127.0.0.1", port=0)
+        self._local: dict[str, ExecutorLink] = {}
+        self._connected: dict[str, ExecutorLink] = {}
+        self.adapters = Adapters.open(data, self.settings, self.clock)
+        self.master = self._master()
+        self.shard_worker = self._shard_worker()
+        self.orchestrator = self._orchestrator()
+        self.health_checker = self._health_checker()
+        self.executors = [self._executor(f"e{number + 1}") for number in range(self.settings.executors)]
+        self.token = _first_token(self.adapters.store, data / TOKEN_FILE, self.clock)
+        self._server = Server(create_app(self._context()), host=host, port=port)
+        self._link_server = Server(serve_orchestrator(self.orchestrator, self._secret))
 
     @property
     def url(self) -> str:
@@ -172,29 +143,89 @@ class Embedded:
         for part in (self.shard_worker, *self.executors, self.orchestrator, self.health_checker, self.master):
             part.stop()
         self._link_server.stop()
-        self.store.close()
+        self.adapters.store.close()
 
     def executor_link(self, address: str) -> ExecutorLink:
         """Return the way to an executor, in this process or another."""
         if address in self._local:
-            return self._local[address]  # type: ignore[no-any-return]
+            return self._local[address]
         if address not in self._connected:
             self._connected[address] = HttpExecutorLink(address, self._secret)
         return self._connected[address]
 
-    def _executor(self, name: str) -> Executor:
-        executor = Executor(
-            name,
-            self.data / "executors" / name,
-            self.blobs,
+    def _master(self) -> Master:
+        return Master(
+            "m1",
+            self.adapters.store,
+            self.adapters.coordination,
             self.clock,
+            shards=self.settings.shards,
+            slices=self.settings.slices,
+            retention_minutes=self.settings.timetable_days * DAY_MINUTES,
+        )
+
+    def _shard_worker(self) -> ShardWorker:
+        at = self.adapters
+        return ShardWorker(
+            "w1", at.store, at.broker, at.coordination, at.dedupe, at.planner, at.following, self.clock
+        )
+
+    def _orchestrator(self) -> Orchestrator:
+        at = self.adapters
+        return Orchestrator(
+            "o1",
+            LOCAL + "o1",
+            at.store,
+            at.broker,
+            at.coordination,
+            at.following,
+            self.clock,
+            self.executor_link,
+            shards=self.settings.shards,
+            limits=Limits(self.settings.output_limit, self.settings.memory_mb),
+        )
+
+    def _health_checker(self) -> HealthChecker:
+        at = self.adapters
+        return HealthChecker(
+            "h1",
+            at.store,
+            at.broker,
+            at.coordination,
+            at.planner,
+            at.following,
+            self.clock,
+            shards=self.settings.shards,
+            slices=self.settings.slices,
+            retention_minutes=self.settings.timetable_days * DAY_MINUTES,
+        )
+
+    def _context(self) -> Context:
+        at = self.adapters
+        return Context(
+            store=at.store,
+            blobs=at.blobs,
+            broker=at.broker,
+            coordination=at.coordination,
+            planner=at.planner,
+            following=at.following,
+            clock=self.clock,
+            settings=self.settings,
+            executor_links=self.executor_link,
+        )
+
+    def _executor(self, name: str) -> Executor:
+        settings = ExecutorSettings(
+            name=name,
+            directory=self.data / "executors" / name,
             address=LOCAL + name,
-            orchestrators=[Address("o1", LOCAL + "o1")],
-            connect=lambda address: self._local[address.url],
             slots=self.settings.executor_slots,
+            builtin_slots=self.settings.builtin_slots,
             pids=self.settings.pids,
         )
-        self._local[LOCAL + name] = executor
+        known = [Address("o1", LOCAL + "o1")]
+        executor = Executor(settings, self.clock, self.adapters.blobs, known, lambda address: self.orchestrator)
+        self._local[settings.address] = executor.link
         return executor
 
 
@@ -216,19 +247,19 @@ class ExecutorProcess:
             url = link["url"] if address.url.startswith(LOCAL) else address.url
             return links.setdefault(url, HttpOrchestratorLink(url, secret))
 
-        self._late = LateLink()
-        self._server = Server(serve_executor(self._late, secret), host="127.0.0.1", port=0)
-        self._server.start()
-        self.executor = Executor(
-            name,
-            data / "executors" / name,
-            ObstoreBlobs.local(data / "blobs"),
-            SystemClock(),
-            address=self._server.url,
-            orchestrators=[Address("o1", link["url"])],
-            connect=connect,
-            slots=slots,
+        apps: list[ASGIApp] = []
+
+        async def late(scope: Scope, receive: Receive, send: Send) -> None:
+            await apps[0](scope, receive, send)
+
+        self._server = Server(late)
+        self._server.start()  # first: the executor has to know its own address
+        settings = ExecutorSettings(
+            name=name, directory=data / "executors" / name, address=self._server.url, slots=slots
         )
+        blobs = ObstoreBlobs.local(data / "blobs")
+        self.executor = Executor(settings, SystemClock(), blobs, [Address("o1", link["url"])], connect)
+        apps.append(serve_executor(self.executor.link, secret))
 
     def start(self) -> None:
         self.executor.start()

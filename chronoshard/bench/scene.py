@@ -34,7 +34,7 @@ class Outcome:
 
 
 class Scene:
-    """An embedded server, a process of its own, on a scratch directory; a client; and eyes on the database file."""
+    """An embedded server in a process of its own, a client, and eyes on the database file."""
 
     def __init__(self, data: Path) -> None:
         command = [sys.executable, "-m", "chronoshard.cli", "up", "--data", str(data), "--port", "0"]

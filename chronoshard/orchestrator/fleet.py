@@ -45,7 +45,7 @@ class Fleet:
         self._known: dict[Incarnation, _Known] = {}
         self._suspects: dict[Incarnation, int] = {}
         self._refreshed_s = float("-inf")
-        self._random = random.Random()
+        self._random = random.Random(name)  # spreads load; what it draws decides nothing
 
     def note(self, beat: Beat) -> None:
         """Take in a beat, whoever received it; a newer incarnation replaces the older ones."""
