@@ -121,11 +121,8 @@ def _handler(server: RestServer) -> type[BaseHTTPRequestHandler]:
                 return
             self.send_response_only(reply.status)
             length = len(reply.content) + (1000 if reply.drop else 0)
-            for name, value in {
-                "Date": formatdate(usegmt=True),
-                **reply.headers,
-                "Content-Length": str(length),
-            }.items():
+            always = {"Date": formatdate(usegmt=True), "Content-Length": str(length)}
+            for name, value in {**always, **reply.headers}.items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(reply.content)

@@ -7,9 +7,11 @@ import json
 import pytest
 from conftest import RestServer, Shell
 
+from chronoshard.client.transport import Json
+
 JOB = "a" * 32
 OTHER = "b" * 32
-JOBS = [
+JOBS: list[Json] = [
     {
         "job_id": JOB,
         "name": "backup",
@@ -27,7 +29,7 @@ JOBS = [
         "next_runs": [],
     },
 ]
-RUNS = [
+RUNS: list[Json] = [
     {
         "run_id": f"{JOB}-2-0",
         "job_id": JOB,
@@ -70,19 +72,11 @@ def without_relative(text: str) -> list[list[str]]:
 
 
 def test_jobs_are_a_table(full: RestServer, shell: Shell) -> None:
+    cron = ["0", "3", "*", "*", "*", "Europe/Berlin"]
+
     assert [
         ["JOB", "NAME", "STATUS", "WHEN", "PRIO", "NEXT"],
-        [
-            JOB,
-            "backup",
-            "scheduled",
-            *["0", "3", "*", "*", "*", "Europe/Berlin"],
-            "P2",
-            "01",
-            "Mar",
-            "2099",
-            "03:00",
-        ],
+        [JOB, "backup", "scheduled", *cron, "P2", "01", "Mar", "2099", "03:00"],
         [OTHER, "-", "disabled", "every", "5m", "P1", "-"],
     ] == without_relative(shell("get", "jobs"))
 
