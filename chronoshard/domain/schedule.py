@@ -1,6 +1,6 @@
 """Which UTC instants a cron expression means in a zone.
 
-Worked out hour by hour in UTC, so that occurrences come out in order whatever the clocks on the wall do:
+Worked out stretch by stretch of one offset, so that instants come out in order whatever the clocks on the wall do:
 - a job whose hour field has `*` or a step runs at every real instant whose civil time matches: in a gap there are
   none, in an overlap both passes count;
 - a job with fixed hours runs once a day: in an overlap the first time (or the last, or both), and in a gap once at
@@ -10,19 +10,16 @@ Worked out hour by hour in UTC, so that occurrences come out in order whatever t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from typing import Literal
-from zoneinfo import ZoneInfo
 
 import msgspec
 
-from chronoshard.domain.cron import Fields, parse
-from chronoshard.domain.timezones import HOUR_S, civil, offset_s, pass_of, transition_s, zone_of
+from chronoshard.domain.cron import Fields, civil_times, parse
+from chronoshard.domain.timezones import DAY_S, Stretch, stretches
 
-DAY_S = 86_400
 HORIZON_DAYS = 3_653  # ten years: rows are never made further ahead
-CACHED_HOURS = 512  # blocks of at most 3,600 instants
+MEMOISED = 8_192  # answers, shared by all jobs with the same expression
 
 
 class Dst(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -34,114 +31,44 @@ class Dst(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def instants(schedule: str, zone: str, dst: Dst, *, after_s: int) -> Iterator[int]:
     """Yield the instants (UTC epoch seconds) after `after_s`, ascending, for ten years."""
-    fields, tz = parse(schedule), zone_of(zone)
-    hour = after_s - after_s % HOUR_S
-    end = after_s + HORIZON_DAYS * DAY_S
-    while hour <= end:
-        if not _may_match(fields, tz, hour):
-            hour = _hour_of_next_date(fields, tz, hour, end)
-            continue
-        for instant in _in_hour(schedule, zone, dst, hour):
-            if instant > after_s:
-                yield instant
-        hour += HOUR_S
+    return _between(schedule, zone, dst, after_s + 1, after_s + HORIZON_DAYS * DAY_S + 1)
 
 
 def last_instant(schedule: str, zone: str, dst: Dst, *, at_or_before_s: int, not_before_s: int) -> int | None:
     """Return the newest instant in [not_before, at_or_before]; None when there is none."""
-    fields, tz = parse(schedule), zone_of(zone)
-    hour = at_or_before_s - at_or_before_s % HOUR_S
-    while hour + HOUR_S > not_before_s:
-        if not _may_match(fields, tz, hour):
-            hour = min(hour - HOUR_S, _hour_of_previous_date(fields, tz, hour, not_before_s))
-            continue
-        for instant in reversed(_in_hour(schedule, zone, dst, hour)):
-            if instant <= at_or_before_s:
-                return instant if instant >= not_before_s else None
-        hour -= HOUR_S
-    return None
+    return next(_between(schedule, zone, dst, not_before_s, at_or_before_s + 1, backwards=True), None)
 
 
+@lru_cache(maxsize=MEMOISED)
 def is_instant(schedule: str, zone: str, dst: Dst, utc_s: int) -> bool:
     """Say whether the expression means this instant."""
-    return utc_s in _in_hour(schedule, zone, dst, utc_s - utc_s % HOUR_S)
+    return next(_between(schedule, zone, dst, utc_s, utc_s + 1), None) is not None
 
 
-@lru_cache(maxsize=CACHED_HOURS)
-def _in_hour(schedule: str, zone: str, dst: Dst, hour_s: int) -> tuple[int, ...]:
-    """Return the instants in [hour, hour + 1 h): those of each stretch of one offset, and what a gap swallowed."""
-    fields, tz = parse(schedule), zone_of(zone)
-    change = transition_s(tz, hour_s - 1, hour_s + HOUR_S - 1)
-    if change is None:
-        return tuple(_in_stretch(fields, tz, dst, hour_s, hour_s + HOUR_S))
-    found = set(_in_stretch(fields, tz, dst, hour_s, change))
-    found.update(_in_stretch(fields, tz, dst, change, hour_s + HOUR_S))
-    if dst.gap == "run" and not fields.every_hour and _gap_swallows(fields, tz, change):
-        found.add(change)
-    return tuple(sorted(found))
+def swallowed(fields: Fields, stretch: Stretch) -> Iterator[int]:
+    """Yield the civil times that match and that the clocks jumped over at the start of a stretch."""
+    if stretch.gap_s > 0 and not fields.every_hour:
+        start_s = stretch.start_s + stretch.offset_s
+        yield from civil_times(fields, start_s - stretch.gap_s, start_s)
 
 
-def _in_stretch(fields: Fields, tz: ZoneInfo, dst: Dst, from_s: int, until_s: int) -> Iterator[int]:
-    """Yield the matching instants of a stretch throughout which one offset holds."""
-    if from_s >= until_s:
-        return
-    every_pass = fields.every_hour or dst.overlap == "both"
-    unwanted = "second" if dst.overlap == "first" else "first"
-    for instant in _matching(fields, from_s, until_s, offset_s(tz, from_s)):
-        if every_pass or pass_of(tz, instant) != unwanted:
-            yield instant
-
-
-def _gap_swallows(fields: Fields, tz: ZoneInfo, change_s: int) -> bool:
-    """Say whether a civil time that clocks jumped over at `change_s` matches."""
-    before, after = offset_s(tz, change_s - 1), offset_s(tz, change_s)
-    return any(True for _ in _matching(fields, change_s, change_s + after - before, before))
-
-
-def _matching(fields: Fields, from_s: int, until_s: int, offset: int) -> Iterator[int]:
-    """Yield the instants of [from, until) whose civil time under a fixed offset matches."""
-    minute_s = from_s - (from_s + offset) % 60
-    while minute_s < until_s:
-        local = civil(minute_s, offset)
-        if local.hour not in fields.hours or not fields.matches_date(local.date()):
-            minute_s += 60 * (60 - local.minute)
-            continue
-        if local.minute in fields.minutes:
-            for second in fields.seconds:
-                if from_s <= minute_s + second < until_s:
-                    yield minute_s + second
-        minute_s += 60
-
-
-def _may_match(fields: Fields, tz: ZoneInfo, hour_s: int) -> bool:
-    """Say whether the date of any civil time around this hour matches: cheap, and never wrongly False."""
-    first = civil(hour_s, min(offset_s(tz, hour_s - 1), offset_s(tz, hour_s))).date()
-    last = civil(hour_s + HOUR_S, max(offset_s(tz, hour_s - 1), offset_s(tz, hour_s + HOUR_S))).date()
-    return fields.matches_date(first) or (last != first and fields.matches_date(last))
-
-
-def _hour_of_next_date(fields: Fields, tz: ZoneInfo, hour_s: int, end_s: int) -> int:
-    """Return an hour shortly before the next matching date begins, always later than `hour_s`."""
-    day = civil(hour_s, offset_s(tz, hour_s)).date()
-    for _ in range(HORIZON_DAYS):
-        day += timedelta(days=1)
-        if fields.matches_date(day):
-            return max(hour_s + HOUR_S, _midnight_s(day, tz) - 2 * HOUR_S)
-    return end_s + 1
-
-
-def _hour_of_previous_date(fields: Fields, tz: ZoneInfo, hour_s: int, not_before_s: int) -> int:
-    """Return an hour shortly after the last matching date before `hour_s` ended."""
-    day = civil(hour_s, offset_s(tz, hour_s)).date()
-    while _midnight_s(day, tz) > not_before_s - DAY_S:
-        day -= timedelta(days=1)
-        if fields.matches_date(day):
-            return _midnight_s(day + timedelta(days=1), tz) + 2 * HOUR_S
-    return not_before_s - 2 * HOUR_S
-
-
-def _midnight_s(day: date, tz: ZoneInfo) -> int:
-    """Return the full hour in UTC at or before a civil midnight; DST makes it an hour or two vague."""
-    utc_s = int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp())
-    midnight = utc_s - offset_s(tz, utc_s)
-    return midnight - midnight % HOUR_S
+def _between(
+    schedule: str, zone: str, dst: Dst, from_s: int, until_s: int, *, backwards: bool = False
+) -> Iterator[int]:
+    """Yield the instants in [from, until), ascending or descending."""
+    fields = parse(schedule)
+    overlap = "both" if fields.every_hour else dst.overlap
+    for stretch in stretches(zone, overlap, from_s, until_s, backwards=backwards):
+        start_s, end_s = max(stretch.start_s, from_s), min(stretch.end_s, until_s)
+        # what does not exist runs when the clocks have jumped: once, also when that instant matches itself
+        late_s = None
+        if dst.gap == "run" and start_s == stretch.start_s and any(True for _ in swallowed(fields, stretch)):
+            late_s = start_s
+        if late_s is not None and not backwards:
+            yield late_s
+        offset_s = stretch.offset_s
+        for civil_s in civil_times(fields, start_s + offset_s, end_s + offset_s, backwards=backwards):
+            if civil_s - offset_s != late_s:
+                yield civil_s - offset_s
+        if late_s is not None and backwards:
+            yield late_s

@@ -5,15 +5,15 @@ All times are UTC epoch milliseconds. `max_runs` is kept by whoever counts the o
 
 from __future__ import annotations
 
+import itertools
 import zlib
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import islice
 
 import msgspec
 
-from chronoshard.domain.cron import expand_hashed, parse
-from chronoshard.domain.schedule import HORIZON_DAYS, Dst, instants, is_instant, last_instant
+from chronoshard.domain.cron import expanded_for, parse
+from chronoshard.domain.schedule import HORIZON_DAYS, MEMOISED, Dst, instants, is_instant, last_instant
 from chronoshard.domain.timezones import zone_of
 from chronoshard.errors import InvalidInput
 
@@ -21,6 +21,7 @@ HORIZON_MS = HORIZON_DAYS * 86_400_000  # rows are made ten years ahead at most
 MIN_INTERVAL_MS = 1_000
 PAST_MS = 60_000  # `at` may lie that far back, for those whose clock is a little slow
 MAX_JITTER_MS = 86_400_000
+MAX_JITTER_RUNS = 60  # jitter reaches over so many runs at most: they all have to be in the timetable ahead
 MAX_MAX_RUNS = 1_000_000
 __all__ = [
     "Cron",
@@ -38,7 +39,7 @@ __all__ = [
     "validated",
 ]
 
-MEMOISED = 8_192  # looks ahead, shared by all jobs with the same expression
+FIRST_TIMES = 6  # as many as are usually asked for: those that are made ahead, and one more to see the end
 
 
 class Cron(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="cron"):
@@ -84,21 +85,21 @@ def validated(trigger: Trigger, *, now_ms: int, job_id: str) -> Trigger:
     """Return the trigger as it will be kept, H replaced; raise InvalidInput with a pointer to the field."""
     match trigger:
         case Cron():
-            trigger = msgspec.structs.replace(trigger, schedule=expand_hashed(trigger.schedule, job_id))
+            trigger = msgspec.structs.replace(trigger, schedule=expanded_for(trigger.schedule, job_id))
             parse(trigger.schedule)
             zone_of(trigger.zone)
-            _check_bounds(trigger)
             _check_fires(trigger, now_ms)
+            _check_limits(trigger, now_ms)
         case Interval(every_ms=every_ms):
             if not MIN_INTERVAL_MS <= every_ms <= HORIZON_MS:
                 raise _invalid("trigger.every", "every", "an interval is at least 1 second and at most ten years")
             _check_far(trigger.start_ms, now_ms, "start")
-            _check_bounds(trigger)
+            _check_limits(trigger, now_ms)
         case Once(at_ms=at_ms):
             if at_ms < now_ms - PAST_MS:
                 raise _invalid("trigger.past", "at", "this time has passed", "give a later time, or kind now")
             _check_far(at_ms, now_ms, "at")
-        case _:
+        case Now() | Manual():
             pass
     return trigger
 
@@ -106,12 +107,15 @@ def validated(trigger: Trigger, *, now_ms: int, job_id: str) -> Trigger:
 def occurrences(trigger: Trigger, *, after_ms: int, dst: Dst) -> Iterator[int]:
     """Yield the nominal times strictly after `after_ms`, ascending, at most ten years ahead."""
     match trigger:
-        case Cron():
-            yield from _bounded(trigger, _cron_times(trigger, _after(trigger, after_ms), dst))
-        case Interval():
-            yield from _bounded(trigger, _interval_times(trigger, _after(trigger, after_ms)))
+        case Cron() | Interval():
+            low_ms, high_ms = _window(trigger, after_ms + 1, after_ms + HORIZON_MS)
+            if isinstance(trigger, Cron):
+                times = _cron_times(trigger, low_ms, dst)
+            else:
+                times = _interval_times(trigger, low_ms)
+            yield from itertools.takewhile(lambda nominal_ms: nominal_ms <= high_ms, times)
         case Once(at_ms=at_ms) | Now(at_ms=at_ms):
-            if at_ms > after_ms:
+            if after_ms < at_ms <= after_ms + HORIZON_MS:
                 yield at_ms
         case Manual():
             return
@@ -119,7 +123,7 @@ def occurrences(trigger: Trigger, *, after_ms: int, dst: Dst) -> Iterator[int]:
 
 def next_occurrences(trigger: Trigger, *, after_ms: int, dst: Dst, count: int) -> list[int]:
     """Return the first `count` nominal times after `after_ms`, or as many as there are."""
-    return list(islice(occurrences(trigger, after_ms=after_ms, dst=dst), count))
+    return list(itertools.islice(occurrences(trigger, after_ms=after_ms, dst=dst), count))
 
 
 def previous_occurrence(trigger: Trigger, *, at_or_before_ms: int, not_before_ms: int, dst: Dst) -> int | None:
@@ -172,41 +176,25 @@ def due_ms(trigger: Trigger, job_id: str, nominal_ms: int) -> int:
     return nominal_ms + zlib.crc32(f"{job_id}/{nominal_ms}".encode()) * jitter_ms // 2**32
 
 
-def _cron_times(trigger: Cron, after_ms: int, dst: Dst) -> Iterator[int]:
-    """Look ahead in chunks, which jobs with the same expression share."""
-    after_s = after_ms // 1000
-    horizon_s = after_s + HORIZON_MS // 1000
-    chunk = _chunk(trigger.schedule, trigger.zone, dst, after_s)
-    while chunk:
-        for instant in chunk:
-            if instant > horizon_s:
-                return
-            yield instant * 1000
-        chunk = _chunk(trigger.schedule, trigger.zone, dst, chunk[-1])
+def _cron_times(trigger: Cron, from_ms: int, dst: Dst) -> Iterator[int]:
+    """Yield the times from `from_ms` on; the first few are shared by all jobs with the same expression."""
+    after_s = (from_ms - 1) // 1000
+    shared = _first_times(trigger.schedule, trigger.zone, dst, after_s)
+    for instant_s in shared:
+        yield instant_s * 1000
+    if len(shared) == FIRST_TIMES:
+        for instant_s in instants(trigger.schedule, trigger.zone, dst, after_s=shared[-1]):
+            yield instant_s * 1000
 
 
 @lru_cache(maxsize=MEMOISED)
-def _chunk(schedule: str, zone: str, dst: Dst, after_s: int) -> tuple[int, ...]:
-    return tuple(islice(instants(schedule, zone, dst, after_s=after_s), 6))
+def _first_times(schedule: str, zone: str, dst: Dst, after_s: int) -> tuple[int, ...]:
+    return tuple(itertools.islice(instants(schedule, zone, dst, after_s=after_s), FIRST_TIMES))
 
 
-def _interval_times(trigger: Interval, after_ms: int) -> Iterator[int]:
-    first = max(0, (after_ms - trigger.start_ms) // trigger.every_ms + 1)
-    nominal_ms = trigger.start_ms + first * trigger.every_ms
-    while nominal_ms <= after_ms + HORIZON_MS:
-        yield nominal_ms
-        nominal_ms += trigger.every_ms
-
-
-def _after(trigger: Cron | Interval, after_ms: int) -> int:
-    return after_ms if trigger.starts_at_ms is None else max(after_ms, trigger.starts_at_ms - 1)
-
-
-def _bounded(trigger: Cron | Interval, times: Iterator[int]) -> Iterator[int]:
-    for nominal_ms in times:
-        if trigger.ends_at_ms is not None and nominal_ms > trigger.ends_at_ms:
-            return
-        yield nominal_ms
+def _interval_times(trigger: Interval, from_ms: int) -> Iterator[int]:
+    first = max(0, -((trigger.start_ms - from_ms) // trigger.every_ms))
+    return itertools.count(trigger.start_ms + first * trigger.every_ms, trigger.every_ms)
 
 
 def _window(trigger: Cron | Interval, low_ms: int, high_ms: int) -> tuple[int, int]:
@@ -217,27 +205,35 @@ def _window(trigger: Cron | Interval, low_ms: int, high_ms: int) -> tuple[int, i
     return low_ms, high_ms
 
 
-def _check_bounds(trigger: Cron | Interval) -> None:
-    if not 0 <= trigger.jitter_ms <= MAX_JITTER_MS:
-        raise _invalid("trigger.jitter", "jitter", "jitter is between 0 and one day")
-    if trigger.max_runs is not None and not 1 <= trigger.max_runs <= MAX_MAX_RUNS:
-        raise _invalid("trigger.max_runs", "max_runs", f"max_runs is between 1 and {MAX_MAX_RUNS:,}")
-    starts, ends = trigger.starts_at_ms, trigger.ends_at_ms
-    if starts is not None and ends is not None and ends < starts:
-        raise _invalid("trigger.bounds", "ends_at", "ends_at is before starts_at")
-
-
 def _check_fires(trigger: Cron, now_ms: int) -> None:
-    endless = msgspec.structs.replace(trigger, starts_at_ms=None, ends_at_ms=None)
-    if not next_occurrences(endless, after_ms=now_ms, dst=Dst(), count=1):
+    if not next_occurrences(Cron(trigger.schedule, trigger.zone), after_ms=now_ms, dst=Dst(), count=1):
         raise _invalid(
             "cron.never",
             "schedule",
             f'"{trigger.schedule}" never fires within ten years',
             "check the day of the month against the month",
         )
-    if not next_occurrences(trigger, after_ms=now_ms, dst=Dst(), count=1):
-        raise _invalid("trigger.bounds", "ends_at", "no occurrence lies ahead between starts_at and ends_at")
+
+
+def _check_limits(trigger: Cron | Interval, now_ms: int) -> None:
+    if trigger.max_runs is not None and not 1 <= trigger.max_runs <= MAX_MAX_RUNS:
+        raise _invalid("trigger.max_runs", "max_runs", f"max_runs is between 1 and {MAX_MAX_RUNS:,}")
+    starts_ms, ends_ms = trigger.starts_at_ms, trigger.ends_at_ms
+    if starts_ms is not None:
+        _check_far(starts_ms, now_ms, "starts_at")
+        if ends_ms is not None and ends_ms < starts_ms:
+            raise _invalid("trigger.bounds", "ends_at", "ends_at is before starts_at")
+    ahead = next_occurrences(
+        trigger, after_ms=now_ms, dst=Dst(), count=MAX_JITTER_RUNS if trigger.jitter_ms else 1
+    )
+    if not ahead:
+        field = "ends_at" if ends_ms is not None else "starts_at"
+        raise _invalid("trigger.bounds", field, "within these bounds no run lies ahead")
+    if not 0 <= trigger.jitter_ms <= MAX_JITTER_MS:
+        raise _invalid("trigger.jitter", "jitter", "jitter is between 0 and one day")
+    if len(ahead) == MAX_JITTER_RUNS and ahead[-1] - ahead[0] < trigger.jitter_ms:
+        what = f"this jitter is longer than {MAX_JITTER_RUNS} runs take"
+        raise _invalid("trigger.jitter", "jitter", what, "give less jitter, or a schedule with fewer runs")
 
 
 def _check_far(time_ms: int, now_ms: int, field: str) -> None:
