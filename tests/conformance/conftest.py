@@ -1,0 +1,8 @@
+"""One behavioural suite per port; each fixture is every adapter of its port in turn."""
+
+from __future__ import annotations
+
+from blobs_fixtures import blobs  # noqa: F401
+from broker_fixtures import broker  # noqa: F401
+from coordination_fixtures import coordination  # noqa: F401
+from dedupe_fixtures import dedupe  # noqa: F401
