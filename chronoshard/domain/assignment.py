@@ -1,7 +1,8 @@
 """Who has which shard or slice: bounded, sticky rendezvous hashing.
 
-Everybody computes the same from the same input. Nobody has more than his share rounded up, and what need not move
-does not: a lost member's items go to the others, a new one takes only what balance needs.
+Everybody computes the same from the same input, in whatever order it was read. Nobody has more than his share
+rounded up, and what need not move does not: a lost member's items go to the others, a new one takes only what
+balance needs.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ def assign(items: Sequence[int], members: Sequence[str], previous: Mapping[int, 
     """Return who has each item. `previous` is who had it before; no members: nobody has anything."""
     if not members:
         return {}
+    items, members = sorted(items), sorted(members)
     low, extra = divmod(len(items), len(members))
     held = _kept(items, members, previous, low, extra)
-    free = [item for item in items if not any(item in mine for mine in held.values())]
-    for item in free:
+    taken = {item for mine in held.values() for item in mine}
+    for item in (item for item in items if item not in taken):
         open_ = [m for m in members if len(held[m]) < low] or [
             m for m in members if len(held[m]) == low and _above(held, low) < extra
         ]

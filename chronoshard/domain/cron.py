@@ -37,6 +37,7 @@ _SIZES = (60, 24, 31, 12, 7, 60)  # of the fields in the library's order, in whi
 _RANGES = ("0 to 59", "0 to 23", "1 to 31, L", "1 to 12, JAN to DEC", "0 to 7, SUN to SAT, L5, 5#2", "0 to 59")
 _RANDOM = re.compile(r"(?<![A-Za-z])[Rr](?![A-Za-z])")
 _STEP = re.compile(r"/(\d+)")
+_ONE_LONG = re.compile(r"\b(\w+)-\1\b", re.IGNORECASE)  # the library reads 9-9 as all hours, cron as one
 _REFUSALS = (CroniterError, ValueError, KeyError, IndexError, TypeError)  # its own, and what escapes it
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3_600, 86_400
@@ -214,6 +215,9 @@ def _read(schedule: str, parts: list[str]) -> croniter[float]:
             if int(step) > _SIZES[index]:
                 what = f"has a step of {step} in the {name}, which has only {_SIZES[index]} values"
                 raise _invalid(schedule, "cron.range", what, "use an interval for longer steps")
+        if doubtful := _ONE_LONG.search(part):
+            what = f"has the range {doubtful[0]} in the {name}, which some read as one value and some as all"
+            raise _invalid(schedule, "cron.range", what, f"write {doubtful[1]}, or *")
     try:
         return _library(parts)
     except _REFUSALS:
