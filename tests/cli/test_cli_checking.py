@@ -6,7 +6,7 @@ import json
 from email.utils import formatdate
 
 import pytest
-from conftest import RestServer, Shell
+from recording import RestServer, Shell
 
 from chronoshard.cli.about import own_version
 from chronoshard.cli.checking import check_way

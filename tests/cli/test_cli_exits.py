@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import DEADLINE_S, NO_ANSWER, RestServer, Shell
+from recording import DEADLINE_S, NO_ANSWER, RestServer, Shell
 
 JOB = "a" * 32
 RUN = f"{JOB}-18c0-0"

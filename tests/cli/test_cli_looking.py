@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from conftest import RestServer, Shell
+from recording import RestServer, Shell
 
 from chronoshard.client.transport import Json
 

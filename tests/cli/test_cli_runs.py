@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from conftest import Reply, RestServer, Shell
+from recording import Reply, RestServer, Shell
 
 JOB = "a" * 32
 RUN = f"{JOB}-18c0-0"
@@ -101,7 +101,7 @@ def test_output_is_printed_byte_for_byte_each_stream_to_its_own(server: RestServ
 
     result = shell.run("logs", RUN)
 
-    assert "ä\n\x00" == result.out  # read back with universal newlines
+    assert "ä\r\n\x00" == result.out
     assert "oops\nstderr was cut: the task printed more than is kept\n" == result.err
     assert [["stdout"], ["stderr"]] == [seen.query["stream"] for seen in server.seen]
 

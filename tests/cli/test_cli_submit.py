@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import NO_ANSWER, RestServer, Shell
+from recording import NO_ANSWER, RestServer, Shell
 
 JOB = "a" * 32
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import NO_ANSWER, RestServer
+from recording import NO_ANSWER, RestServer
 
 from chronoshard.client import Client
 from chronoshard.client.transport import RETRY_DELAYS_S

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from conftest import NO_ANSWER, Reply, RestServer
+from recording import NO_ANSWER, Reply, RestServer
 
 from chronoshard.client import Client
 from chronoshard.errors import NotFound, Unavailable
