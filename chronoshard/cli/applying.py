@@ -88,7 +88,7 @@ def diff(*, file: Files, output: Output = "table") -> int:
         steps = plan(client, _read(file))
     differing = [step for step in steps if step.action != "unchanged"]
     data = [_outcome(step, step.current.job if step.current else {}) for step in differing]
-    names = [step.manifest.name for step in differing]
+    names = [str(step.manifest.name) for step in differing]
     show(data, output, table=lambda: "\n".join(_diff_lines(differing)), names=names)
     return Exit.FAILED if differing else Exit.OK
 

@@ -115,7 +115,7 @@ def _edit_by_hand(client: Client, found: Versioned) -> Json:
         path.write_text(before, encoding="utf-8")
         if subprocess.run([*shlex.split(editor), str(path)], check=False).returncode != 0:
             raise InvalidInput("the editor gave up, nothing was changed", code="usage.edit")
-        after = manifest.read(str(path), path.read_text(encoding="utf-8"))
+        after = manifest.read(str(path), path.read_text(encoding="utf-8"), need_names=False)
     if len(after) != 1:
         raise InvalidInput("the file must hold one job", code="usage.edit")
     patch = changes(client, after[0], found.job)

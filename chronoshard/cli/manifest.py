@@ -36,7 +36,7 @@ DEFINING = (
 class Manifest(NamedTuple):
     """One document. `body` is what the server is to be told; `code` is still to be uploaded if it is no text."""
 
-    name: str
+    name: str | None
     where: str  # file and number of the document, for messages
     body: Json
     code: Code | None
@@ -52,8 +52,11 @@ def from_job(job: Json) -> Json:
     return document
 
 
-def read(path: str, text: str) -> list[Manifest]:
-    """Return the manifests in a text; files that they name are looked for beside `path`."""
+def read(path: str, text: str, *, need_names: bool = True) -> list[Manifest]:
+    """Return the manifests in a text; files that they name are looked for beside `path`.
+
+    Without a name nobody knows which job is meant: only an edit of one that was already found needs none.
+    """
     import yaml
 
     try:
@@ -64,7 +67,7 @@ def read(path: str, text: str) -> list[Manifest]:
         ) from error
     base = Path() if path == "-" else Path(path).parent
     found = [
-        _manifest(document, f"{path}#{number}", base)
+        _manifest(document, f"{path}#{number}", base, need_names)
         for number, document in enumerate(documents, 1)
         if document is not None
     ]
@@ -72,14 +75,14 @@ def read(path: str, text: str) -> list[Manifest]:
     return found
 
 
-def _manifest(document: object, where: str, base: Path) -> Manifest:
+def _manifest(document: object, where: str, base: Path, need_name: bool) -> Manifest:
     if not isinstance(document, dict) or document.get("kind") != KIND:
         raise InvalidInput(
             f"the document is no job: it needs `kind: {KIND}`", code="manifest.kind", pointer=f"{where}/kind"
         )
     body = {str(key): value for key, value in document.items() if key != "kind"}
     name = body.get("name")
-    if not isinstance(name, str) or not name:
+    if (name is not None and not isinstance(name, str)) or (need_name and not name):
         raise InvalidInput(
             "a job in a manifest needs a name",
             code="manifest.name",
@@ -118,10 +121,10 @@ def _plain_value(value: object, where: str) -> object:
 def _refuse_twins(found: list[Manifest]) -> None:
     seen: dict[str, Manifest] = {}
     for entry in found:
-        if entry.name in seen:
+        if entry.name is not None and entry.name in seen:
             raise InvalidInput(
                 f"{entry.name!r} is there twice: also in {seen[entry.name].where}",
                 code="manifest.twice",
                 pointer=f"{entry.where}/name",
             )
-        seen[entry.name] = entry
+        seen[str(entry.name)] = entry

@@ -87,6 +87,16 @@ def test_what_an_editor_changes_is_sent_and_nothing_else(known: RestServer, shel
     assert {"priority": "P1"} == known.asked("PATCH", f"jobs/{JOB}")[0].body
 
 
+def test_a_job_without_a_name_can_be_given_one(known: RestServer, shell: Shell, tmp_path: Path) -> None:
+    known.replace("GET", f"jobs/{JOB}", {**BACKUP, "name": None})
+    known.answer("POST", "jobs", BACKUP)
+
+    result = edit_by_hand(shell, tmp_path, 'sed -i "s/name: null/name: backup/" "$1"')
+
+    assert 0 == result.returncode, result.stderr
+    assert {"name": "backup"} == known.asked("PATCH", f"jobs/{JOB}")[0].body
+
+
 @pytest.mark.parametrize(
     ("script", "code"), [("exit 1", 2), ("true", 0), ('echo "a: [" > "$1"', 2), (': > "$1"', 2)]
 )
