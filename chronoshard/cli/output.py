@@ -65,6 +65,8 @@ def as_yaml(data: object) -> str:
 
 def _represent_text(dumper: Any, text: str) -> Any:
     style = "|" if "\n" in text else None
+    if not text.replace("\n", "").replace("\t", "").isprintable():
+        style = '"'  # other line breaks and the like only survive as escapes
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
