@@ -7,24 +7,20 @@ of the end may start the next attempt (invariant 4). Standard library only: the 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
 import os
-import resource
 import signal
 from typing import Any, Literal
 
 from chronoshard.executor import process_tree
 from chronoshard.executor.cgroups import Group
 from chronoshard.executor.process_tree import Process, Snapshot
+from chronoshard.executor.spawn import spawn
 
 TERM_GRACE_S = 5.0  # between SIGTERM and SIGKILL, as tasks are promised
 PIPE_GRACE_S = 1.0  # for what a dead tree left in its pipes; a descriptor passed to a stranger ends here
 READ_BYTES = 256 * 1024
-FILES_OF_A_TASK = 4096  # soft limit of open files that a task gets, whatever ours is
-PDEATHSIG = 1  # prctl option: the signal a process gets when its parent dies
 
-_libc = ctypes.CDLL(None, use_errno=True)
 
 Cause = Literal["timeout", "cancel", "silence", "memory", "pids", "orphaned", "spawn"]
 
@@ -80,8 +76,8 @@ class AttemptProcess:
         self._memory_bytes: int = order["memory_bytes"]
         self._pids: int = order["pids"]
         self._status = b""
-        self.pid, out, err, self._status_descriptor = _spawn(order, group)
-        self.process = process_tree.read_process(self.pid) or Process(self.pid, 0, 0, 0)
+        self.pid, out, err, self._status_descriptor = spawn(order, group)
+        self.process = process_tree.read_process(self.pid) or Process(self.pid, 0, 0, 0, 0)
         self.stdout = Pump(out, order["stdout"], order["output_limit"])
         self.stderr = Pump(err, order["stderr"], order["output_limit"])
         self.open_pumps = {out: self.stdout, err: self.stderr}
@@ -163,19 +159,30 @@ class AttemptProcess:
         living = self.tree(processes)
         if living and self.group:
             self.group.stop_forking()
-        process_tree.signal_all(processes, living, signal.SIGKILL)
+        self._strike(processes, living)
         if not living and self.exit_code is not None and (self._init_reaped or self.init_pid is None):
             self.dead_since_s = now_s
+
+    def _strike(self, processes: Snapshot, living: set[int]) -> None:
+        """Kill; first what takes many down in one call, or a tree that forks faster than we do would win."""
+        if any(processes[pid].group == self.pid for pid in living if pid in processes):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
+        heads = [pid for pid in (self.init_pid, self.pid) if pid in living]
+        process_tree.signal_all(processes, [*heads, *living], signal.SIGKILL)
 
     def over_limit(self, processes: Snapshot) -> Cause | None:
         """Return which limit the tree exceeds, of those that no control group holds."""
         tree = self.tree(processes)
-        limits_memory = self.group is not None and self.group.limits_memory
         limits_pids = self.group is not None and self.group.limits_pids
+        if not limits_pids and len(tree) > self._pids:
+            return "pids"
+        limits_memory = self.group is not None and self.group.limits_memory
         resident = sum(processes[pid].resident_bytes for pid in tree if pid in processes)
-        if not limits_memory and resident > self._memory_bytes:
-            return "memory"
-        return "pids" if not limits_pids and len(tree) > self._pids else None
+        if limits_memory or resident <= self._memory_bytes:
+            return None
+        # What forked processes share was counted once for each: look closer.
+        return "memory" if sum(map(process_tree.proportional_bytes, tree)) > self._memory_bytes else None
 
     @property
     def watched(self) -> bool:
@@ -215,81 +222,3 @@ class AttemptProcess:
 
 def same(one: Process, other: Process) -> bool:
     return (one.pid, one.start_ticks) == (other.pid, other.start_ticks)
-
-
-def _spawn(order: dict[str, Any], group: Group | None) -> tuple[int, int, int, int]:
-    """Fork and execute; return (pid, stdout, stderr, status), the last three to be read from."""
-    opened: list[int] = []
-
-    def pipe() -> tuple[int, int]:
-        ends = os.pipe2(os.O_CLOEXEC)
-        opened.extend(ends)
-        return ends
-
-    try:
-        out, err, status, failure = pipe(), pipe(), pipe(), pipe()
-        stdin = os.memfd_create("params", os.MFD_CLOEXEC)  # its mode lets any user open /dev/stdin
-        opened.append(stdin)
-        os.write(stdin, order["stdin"].encode())
-        os.lseek(stdin, 0, os.SEEK_SET)
-        for end in (out[1], err[1]):
-            with contextlib.suppress(PermissionError):
-                os.fchown(end, order["uid"], -1)  # so that the task may open /dev/stdout
-        pid = os.fork()
-        if pid == 0:
-            _become(order, group, (stdin, out[1], err[1]), status[1], failure[1])
-        for end in (stdin, out[1], err[1], status[1], failure[1]):
-            os.close(end)
-            opened.remove(end)
-        reason = os.read(failure[0], 4096)
-        os.close(failure[0])
-        opened.remove(failure[0])
-        if reason:
-            os.waitpid(pid, 0)
-            number, _, text = reason.decode(errors="replace").partition(" ")
-            raise OSError(int(number), text)
-        for end in (out[0], err[0], status[0]):
-            os.set_blocking(end, False)
-    except BaseException:
-        for end in opened:
-            os.close(end)
-        raise
-    return pid, out[0], err[0], status[0]
-
-
-def _become(
-    order: dict[str, Any], group: Group | None, streams: tuple[int, int, int], status: int, failure: int
-) -> None:
-    """Turn the forked child into the program; never returns."""
-    try:
-        os.setsid()
-        _libc.prctl(PDEATHSIG, signal.SIGKILL)
-        if group:
-            group.join()
-        _limit(order)
-        for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by Python; tasks must not
-            signal.signal(ignored, signal.SIG_DFL)
-        argv = [str(status) if part == "STATUS_FD" else part for part in order["argv"]]
-        os.chdir(order["cwd"])
-        for target, descriptor in enumerate(streams):
-            os.dup2(descriptor, target)
-        if order["sandboxed"]:
-            os.set_inheritable(status, True)
-        os.execve(argv[0], argv, order["env"])
-    except BaseException as error:
-        number = getattr(error, "errno", None) or 0
-        os.write(failure, f"{number} {error}".encode())
-    finally:
-        os._exit(127)
-
-
-def _limit(order: dict[str, Any]) -> None:
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    settable: list[tuple[int, int]] = [(resource.RLIMIT_CORE, 0)]
-    settable.append((resource.RLIMIT_NOFILE, FILES_OF_A_TASK if hard < 0 else min(hard, FILES_OF_A_TASK)))
-    if order["file_bytes"]:
-        settable.append((resource.RLIMIT_FSIZE, order["file_bytes"]))
-    for kind, value in settable:
-        resource.setrlimit(kind, (value, value))
-    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
-        file.write("500")  # when the machine runs out of memory, tasks go before us

@@ -96,7 +96,9 @@ class Group:
 
 
 def find_hierarchy(name: str) -> Hierarchy:
-    """Return where groups under `name` can be made: tried out, not guessed."""
+    """Return where groups under `name` can be made: tried out, not guessed. Nowhere without a name."""
+    if not name:
+        return NO_HIERARCHY
     mounts = dict(_mounts())
     own = dict(_own_groups())
     if "memory" in mounts and "pids" in mounts:

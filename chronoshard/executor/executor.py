@@ -47,6 +47,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     temporary_mb: int = 256
     readable: tuple[str, ...] = ()  # host paths that tasks may read, besides the system's
     require_sandbox: bool = False
+    control_groups: bool = True  # else the supervisor adds up process trees, as it does where there are none
     rhythm: Rhythm = Rhythm()
 
 
@@ -151,7 +152,7 @@ class Executor:
             self.name,
             options.slots,
             options.builtin_slots,
-            directory.group,
+            directory.group if options.control_groups else "",
             directory.lives,
             self._clock,
             launch,

@@ -11,6 +11,7 @@ import os
 import shutil
 import socket
 import subprocess
+import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
@@ -21,7 +22,8 @@ import structlog
 from chronoshard.errors import Unavailable
 from chronoshard.executor import sandbox_probe
 
-FIRST_UID = 0x7000_0000  # far from people, services and containers; one user per attempt that runs
+FIRST_UID = 0x7000_0000  # far from people, services and containers
+LANES = 4096  # users of one executor, one per attempt that runs; two executors of a machine share none
 USER_OF_A_NAMESPACE = 1000  # without root there is one user, and it is ours under another number
 TASK = "/task"  # where the code lies
 HOME = "/tmp/work"  # the working directory, empty
@@ -65,6 +67,7 @@ class Sandbox(msgspec.Struct, frozen=True, kw_only=True):
     readable: tuple[str, ...] = ()
     temporary_bytes: int = 0
     users: Path = Path()
+    first_uid: int = 0
 
     @property
     def sandboxed(self) -> bool:
@@ -76,7 +79,7 @@ class Sandbox(msgspec.Struct, frozen=True, kw_only=True):
 
     def uid(self, lane: int) -> int:
         """Return the user that the attempt in this lane has outside the sandbox; -1: our own."""
-        return FIRST_UID + lane if self.setpriv else -1
+        return self.first_uid + lane if self.setpriv else -1
 
     def command(self, argv: Sequence[str], *, files: dict[str, Path], network: bool, lane: int) -> list[str]:
         """Return the command line that runs `argv` inside; `files` are shown at the paths given as keys."""
@@ -177,6 +180,7 @@ def open_sandbox(
             readable=tuple(path for path in dict.fromkeys(readable) if not f"{path}/".startswith("/usr/")),
             temporary_bytes=temporary_bytes,
             users=directory,
+            first_uid=FIRST_UID + LANES * (zlib.crc32(bytes(directory)) & 0xFFFF),
         )
         reason = _test(sandbox, python, secret=directory)
         if not reason:

@@ -59,6 +59,7 @@ class Supervisor:
         self._incoming = b""
         self._outgoing = b""
         self._closing = False
+        self._hurried = False
         self._next_tick_s = 0.0
 
     def run(self) -> None:
@@ -185,14 +186,23 @@ class Supervisor:
         self, watched: list[AttemptProcess], processes: dict[int, process_tree.Process], now_s: float
     ) -> None:
         """Do what no control group does: hold the limits, and kill children that belong to nobody."""
-        if not watched:
-            return
         for attempt in watched:
             if attempt.kill_at_s is None and (limit := attempt.over_limit(processes)):
                 attempt.kill(limit, now_s=now_s)
+        self._hurry(any(attempt.cause == "pids" for attempt in watched))
+        if not watched:
+            return
         owned = set().union(*(attempt.tree(processes) for attempt in self._attempts.values()))
         strangers = {p.pid for p in processes.values() if p.parent == os.getpid()} - owned
         process_tree.signal_all(processes, strangers, signal.SIGKILL)
+
+    def _hurry(self, needed: bool) -> None:
+        """Go before everybody else while a tree that forks without end has to die, as far as we may."""
+        if needed != self._hurried:
+            self._hurried = needed
+            policy = os.SCHED_RR | os.SCHED_RESET_ON_FORK if needed else os.SCHED_OTHER
+            with contextlib.suppress(PermissionError):
+                os.sched_setscheduler(0, policy, os.sched_param(1 if needed else 0))
 
     def _end(self, attempt: AttemptProcess) -> None:
         for descriptor in attempt.open_pumps:

@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Condition
 from typing import Any
 
+import psutil
 import pytest
 
 from chronoshard.clock import SystemClock
@@ -24,6 +25,12 @@ QUICK = Rhythm(interval_s=0.5, resend_s=0.2, self_kill_s=8.0)
 JOB = "0123456789abcdef0123456789abcdef"
 NOMINAL_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 HERE = Address("o1", "local://o1")
+
+# Two ways to leave one's parent: a session of one's own, and a clean environment on top of it.
+RUN_AWAY = """
+setsid sh -c 'sleep 4242 & sleep 4243' &
+(setsid env -i /bin/sh -c 'sleep 4244 & exec sleep 4245' &)
+"""
 
 _numbers = itertools.count(1)
 
@@ -208,6 +215,15 @@ def until(condition: Callable[[], Any]) -> None:
     give_up_s = time.monotonic() + WAIT_S
     while not condition():
         assert time.monotonic() < give_up_s, "what was waited for did not happen"
+
+
+def sleepers() -> list[str]:
+    """Return the runaways of RUN_AWAY that live."""
+    return [
+        " ".join(p.info["cmdline"])
+        for p in psutil.process_iter(["cmdline"])
+        if p.info["cmdline"] and any("424" in word for word in p.info["cmdline"][1:])
+    ]
 
 
 @pytest.fixture
