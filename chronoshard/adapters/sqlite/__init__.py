@@ -5,7 +5,6 @@ each row that it binds or fetches and has to win it back from busy threads: besi
 rows bound one by one takes 60 ms, as one text 8 ms.
 """
 
-from chronoshard.adapters.sqlite.expiry import Retention
 from chronoshard.adapters.sqlite.store import SqliteStore
 
-__all__ = ["Retention", "SqliteStore"]
+__all__ = ["SqliteStore"]

@@ -1,0 +1,75 @@
+"""Beats, drains and kill orders in SQLite: see ports.Executors."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from chronoshard.adapters.sqlite.database import Database
+from chronoshard.adapters.sqlite.query import Query, as_json
+from chronoshard.clock import Clock
+from chronoshard.domain.identity import AttemptKey
+from chronoshard.domain.liveness import Incarnation
+from chronoshard.link import Beat
+
+LATELY_MS = 86_400_000  # a beat older than that is of nobody who may still hold anything
+
+_RECORD = """
+INSERT INTO beats (executor, incarnation, sequence, recorded_ms, body)
+VALUES (:executor, :incarnation, :sequence, :now_ms, :body)
+ON CONFLICT (executor, incarnation) DO UPDATE
+    SET sequence = excluded.sequence, recorded_ms = excluded.recorded_ms, body = excluded.body
+    WHERE excluded.sequence > sequence"""
+_BEATS = Query("SELECT json_group_array(json(body)) FROM beats WHERE recorded_ms > :since_ms", list[Beat])
+_ORDER = """INSERT OR IGNORE INTO kills (executor, incarnation, attempt)
+    SELECT :executor, :incarnation, value FROM json_each(:keys)"""
+_KILLS = Query(
+    "SELECT json_group_array(json(attempt)) FROM kills WHERE executor = :executor AND incarnation = :incarnation",
+    list[AttemptKey],
+)
+_DRAINING = Query("SELECT json_group_array(executor) FROM drains", list[str])
+
+
+class SqliteExecutors:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def record(self, beat: Beat) -> None:
+        self._database.execute(
+            _RECORD,
+            {
+                "executor": beat.executor,
+                "incarnation": beat.incarnation,
+                "sequence": beat.sequence,
+                "now_ms": self._clock.now_ms(),
+                "body": as_json(beat),
+            },
+        )
+
+    def beats(self) -> list[Beat]:
+        return self._database.ask(_BEATS, {"since_ms": self._clock.now_ms() - LATELY_MS})
+
+    def order_kills(self, incarnation: Incarnation, keys: Sequence[AttemptKey]) -> None:
+        executor, id_ = incarnation
+        self._database.execute(_ORDER, {"executor": executor, "incarnation": id_, "keys": as_json(keys)})
+
+    def kills(self, incarnation: Incarnation) -> list[AttemptKey]:
+        return self._database.ask(_KILLS, {"executor": incarnation.executor, "incarnation": incarnation.id})
+
+    def forget(self, incarnations: Collection[Incarnation]) -> None:
+        if not incarnations:
+            return
+        with self._database.write() as connection:
+            for table in ("beats", "kills"):
+                connection.executemany(
+                    f"DELETE FROM {table} WHERE executor = ? AND incarnation = ?", list(incarnations)
+                )
+
+    def set_drain(self, executor: str, draining: bool) -> None:
+        change = "INSERT OR IGNORE INTO drains VALUES (:executor)"
+        if not draining:
+            change = "DELETE FROM drains WHERE executor = :executor"
+        self._database.execute(change, {"executor": executor})
+
+    def draining(self) -> set[str]:
+        return set(self._database.ask(_DRAINING))

@@ -1,0 +1,209 @@
+"""The timetable in SQLite: see ports.Timetable."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from chronoshard.adapters.sqlite.database import Database
+from chronoshard.adapters.sqlite.query import Query, as_json, flag
+from chronoshard.domain.attempt import (
+    AskCancel,
+    Change,
+    Claim,
+    Dismiss,
+    End,
+    Move,
+    OweAgain,
+    Plan,
+    Row,
+    is_done,
+    is_possible,
+)
+from chronoshard.domain.identity import MINUTE_MS, AttemptKey, Partition, shard_of
+from chronoshard.domain.liveness import Incarnation
+
+_ROW = f"""json_object(
+    'key', json_array(t.due_ms, t.job_id, t.nominal_ms, t.origin, t.attempt),
+    'owner', t.owner, 'cause', t.cause, 'generation', t.generation, 'ordinal', t.ordinal,
+    'retries', t.retries, 'requeues', t.requeues, 'state', t.state, 'reason', t.reason, 'claim', t.claim,
+    'executor', t.executor, 'incarnation', t.incarnation, 'generation_ran', t.generation_ran,
+    'started_ms', t.started_ms, 'finished_ms', t.finished_ms, 'exit_code', t.exit_code, 'error', t.error,
+    'output', json(t.output), 'next_due_ms', t.next_due_ms, 'next_cause', t.next_cause,
+    'next_generation', t.next_generation,
+    'cancel_requested', {flag("t.cancel_requested")}, 'followed', {flag("t.followed")})"""
+
+# What is there keeps everything that happened to it: a row is only ever made once.
+_INSERT = """
+INSERT OR IGNORE INTO timetable
+    (shard, due_ms, job_id, nominal_ms, origin, attempt, owner, cause, generation, ordinal, retries, requeues)
+SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7,
+    value ->> 8, value ->> 9, value ->> 10, value ->> 11
+FROM json_each(:batch)"""
+
+_PAGE = Query(
+    f"""
+SELECT json_group_array(json(row)) FROM (
+    SELECT {_ROW} AS row FROM timetable t
+    WHERE t.shard = :shard AND t.due_ms >= :from_ms AND t.due_ms < :until_ms
+        AND (t.due_ms, t.job_id, t.nominal_ms, t.origin, t.attempt)
+            > (:from_ms, :job_id, :nominal_ms, :origin, :attempt)
+    ORDER BY t.due_ms, t.job_id, t.nominal_ms, t.origin, t.attempt LIMIT :limit)""",
+    list[Row],
+)
+
+_AT = """t.shard = k.value ->> 0 AND t.due_ms = k.value ->> 1 AND t.job_id = k.value ->> 2
+    AND t.nominal_ms = k.value ->> 3 AND t.origin = k.value ->> 4 AND t.attempt = k.value ->> 5"""
+
+_ROWS = Query(
+    f"SELECT json_group_array(json({_ROW})) FROM json_each(:keys) k CROSS JOIN timetable t ON {_AT}", list[Row]
+)
+
+_RUNNING_ON = Query(
+    f"""
+SELECT json_group_array(json({_ROW})) FROM json_each(:incarnations) k CROSS JOIN timetable t
+    ON t.incarnation = k.value ->> 1 AND t.state = 'RUNNING' AND t.executor = k.value ->> 0""",
+    list[Row],
+)
+
+_FOLLOW = f"UPDATE timetable AS t SET followed = 1 FROM (SELECT value FROM json_each(:keys)) AS k WHERE {_AT}"
+
+# Each item is the row's place and the change. The place comes from the item in full: a constant shard would let
+# the planner walk through the shard instead of looking each row up.
+_KEYED = f"FROM (SELECT value FROM json_each(:batch)) AS k WHERE {_AT}"
+
+
+def _of(*columns: str) -> str:
+    return ", ".join(f"{column} = k.value ->> '$[6].{column}'" for column in columns)
+
+
+# Each names the state that it comes from: a row in another one is not touched, and the whole batch with it.
+_CHANGES: dict[type[Change], str] = {
+    Claim: f"""UPDATE timetable AS t
+        SET state = 'RUNNING', claim = k.value ->> '$[6].token', {_of("executor", "incarnation", "started_ms")}
+        {_KEYED} AND t.state IS NULL AND t.claim IS NULL""",
+    Dismiss: f"""UPDATE timetable AS t SET claim = k.value ->> '$[6].token', {_of("state", "reason", "finished_ms")}
+        {_KEYED} AND t.state IS NULL AND t.claim IS NULL""",
+    Move: f"""UPDATE timetable AS t
+        SET claim = k.value ->> '$[6].new_token', {_of("executor", "incarnation", "started_ms")}
+        {_KEYED} AND t.state = 'RUNNING' AND t.claim = k.value ->> '$[6].token'""",
+    End: f"""UPDATE timetable AS t
+        SET output = k.value -> '$[6].output', {
+        _of(
+            "state",
+            "finished_ms",
+            "started_ms",
+            "generation_ran",
+            "reason",
+            "exit_code",
+            "error",
+            "next_due_ms",
+            "next_cause",
+        )
+    }
+        {_KEYED} AND t.state = 'RUNNING' AND t.claim = k.value ->> '$[6].token'""",
+    AskCancel: f"UPDATE timetable AS t SET cancel_requested = 1 {_KEYED} AND t.state = 'RUNNING'",
+    OweAgain: f"""UPDATE timetable AS t SET {_of("next_due_ms", "next_cause", "next_generation")}
+        {_KEYED} AND t.state = k.value ->> '$[6].state' AND t.next_due_ms IS NULL""",
+}
+
+
+class SqliteTimetable:
+    def __init__(self, database: Database, *, shards: int) -> None:
+        self._database = database
+        self._shards = shards
+
+    def insert(self, plans: Sequence[Plan]) -> None:
+        batch = [
+            (
+                *self._place(plan.key),
+                plan.owner,
+                plan.cause,
+                plan.generation,
+                plan.ordinal,
+                plan.retries,
+                plan.requeues,
+            )
+            for plan in plans
+        ]
+        self._database.execute(_INSERT, {"batch": as_json(batch)})
+
+    def page(self, partition: Partition, *, after: AttemptKey | None, limit: int) -> list[Row]:
+        start_ms = partition.minute * MINUTE_MS
+        first = after if after is not None else AttemptKey(start_ms - 1, "", 0, 0, 0)
+        if first.due_ms < start_ms:
+            first = AttemptKey(start_ms, "", 0, 0, 0)
+        return self._database.ask(
+            _PAGE,
+            {
+                "shard": partition.shard,
+                "from_ms": first.due_ms,
+                "until_ms": start_ms + MINUTE_MS,
+                "job_id": first.job_id,
+                "nominal_ms": first.nominal_ms,
+                "origin": first.origin,
+                "attempt": first.attempt,
+                "limit": limit,
+            },
+        )
+
+    def rows(self, keys: Sequence[AttemptKey]) -> list[Row | None]:
+        if not keys:
+            return []
+        found = self._database.ask(_ROWS, {"keys": as_json([self._place(key) for key in keys])})
+        by_key = {row.key: row for row in found}
+        return [by_key.get(key) for key in keys]
+
+    def apply(self, partition: Partition, changes: Sequence[Change]) -> list[Row | None] | None:
+        with self._database.alone():
+            if self._try(changes):
+                return None
+            rows = self.rows([change.key for change in changes])
+            pairs = list(zip(changes, rows, strict=True))
+            if any(row is None or not (is_done(c, row) or is_possible(c, row)) for c, row in pairs):
+                return rows
+            pending = [change for change, row in pairs if row is not None and not is_done(change, row)]
+            return None if not pending or self._try(pending) else rows
+
+    def follow(self, keys: Sequence[AttemptKey]) -> None:
+        if keys:
+            self._database.execute(_FOLLOW, {"keys": as_json([self._place(key) for key in keys])})
+
+    def running_on(self, incarnations: Collection[Incarnation]) -> list[Row]:
+        if not incarnations:
+            return []
+        return self._database.ask(_RUNNING_ON, {"incarnations": as_json(list(incarnations))})
+
+    def _place(self, key: AttemptKey) -> tuple[Any, ...]:
+        return (
+            shard_of(key.job_id, self._shards),
+            key.due_ms,
+            key.job_id,
+            key.nominal_ms,
+            key.origin,
+            key.attempt,
+        )
+
+    def _try(self, changes: Sequence[Change]) -> bool:
+        """Apply all or none; say which."""
+        kinds: dict[type[Change], list[Change]] = {}
+        for change in changes:
+            kinds.setdefault(type(change), []).append(change)
+        try:
+            with self._database.write() as connection:
+                for kind, batch in kinds.items():
+                    items = [(*self._place(change.key), change) for change in batch]
+                    _apply(connection, _CHANGES[kind], items)
+        except _Refused:
+            return False
+        return True
+
+
+class _Refused(Exception):
+    """One row was not in the state that its change comes from."""
+
+
+def _apply(connection: sqlite3.Connection, sql: str, items: list[tuple[Any, ...]]) -> None:
+    if connection.execute(sql, {"batch": as_json(items)}).rowcount != len(items):
+        raise _Refused
