@@ -76,7 +76,7 @@ class ObstoreBlobs:
         _check(key)
         with _answered("read", key):
             try:
-                if limit > 0 and offset < obstore.head(self._store, key)["size"]:
+                if offset < obstore.head(self._store, key)["size"] and limit > 0:
                     return bytes(obstore.get_range(self._store, key, start=offset, length=limit))
             except FileNotFoundError:
                 return None
