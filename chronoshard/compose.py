@@ -30,7 +30,7 @@ from chronoshard.client import discovery
 from chronoshard.clock import Clock, SystemClock
 from chronoshard.domain.access import Role
 from chronoshard.errors import InvalidInput
-from chronoshard.executor.executor import Executor, ExecutorSettings
+from chronoshard.executor import Executor
 from chronoshard.failpoints import arm_from
 from chronoshard.following import Following
 from chronoshard.health_checker import HealthChecker
@@ -215,17 +215,19 @@ class Embedded:
         )
 
     def _executor(self, name: str) -> Executor:
-        settings = ExecutorSettings(
-            name=name,
-            directory=self.data / "executors" / name,
+        executor = Executor(
+            name,
+            self.data / "executors" / name,
+            self.adapters.blobs,
+            self.clock,
             address=LOCAL + name,
+            orchestrators=[Address("o1", LOCAL + "o1")],
+            connect=lambda address: self.orchestrator,
             slots=self.settings.executor_slots,
             builtin_slots=self.settings.builtin_slots,
             pids=self.settings.pids,
         )
-        known = [Address("o1", LOCAL + "o1")]
-        executor = Executor(settings, self.clock, self.adapters.blobs, known, lambda address: self.orchestrator)
-        self._local[settings.address] = executor.link
+        self._local[executor.address] = executor.link
         return executor
 
 
@@ -254,11 +256,16 @@ class ExecutorProcess:
 
         self._server = Server(late)
         self._server.start()  # first: the executor has to know its own address
-        settings = ExecutorSettings(
-            name=name, directory=data / "executors" / name, address=self._server.url, slots=slots
+        self.executor = Executor(
+            name,
+            data / "executors" / name,
+            ObstoreBlobs.local(data / "blobs"),
+            SystemClock(),
+            address=self._server.url,
+            orchestrators=[Address("o1", link["url"])],
+            connect=connect,
+            slots=slots,
         )
-        blobs = ObstoreBlobs.local(data / "blobs")
-        self.executor = Executor(settings, SystemClock(), blobs, [Address("o1", link["url"])], connect)
         apps.append(serve_executor(self.executor.link, secret))
 
     def start(self) -> None:
