@@ -59,6 +59,7 @@ GROUPS: dict[str, tuple[Command, ...]] = {
         _command("diff", "applying:diff", "what apply would change; exit 1 if anything"),
     ),
     "Operate": (
+        _command("start executor", "serving:executor", "one more executor for the server of a data directory"),
         _command("verify", "checking:verify", "prove that everything due was accounted for"),
         _command("doctor", "checking:doctor", "check the server, its machine and the way there"),
         _command("bench", "serving:bench", "measure this machine"),

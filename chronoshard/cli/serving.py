@@ -29,6 +29,23 @@ def up(*, data: Path | None = None, host: str = HOST, port: int = PORT) -> int:
     return serve(data or _default_data(), host, port)
 
 
+def executor(*, name: str, data: Path | None = None, slots: int = 16) -> int:
+    """Run one more executor for the server of a data directory, in a process of its own.
+
+    Examples:
+      chronoshard start executor --name e2
+      chronoshard start executor --name e2 --data ./data --slots 32
+
+    Args:
+        name: what it is known by; starting it again under the same name ends what the last one left
+        data: the data directory of the server
+        slots: how many attempts it runs at once
+    """
+    from chronoshard import compose
+
+    return int(compose.executor(name, data or _default_data(), slots))
+
+
 def demo() -> int:
     """Show the whole thing at work on a scratch directory; ends by itself in under a minute.
 
