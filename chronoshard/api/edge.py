@@ -11,8 +11,8 @@ import uuid
 from typing import Any
 
 import msgspec
-from starlette.concurrency import run_in_threadpool
 from fastapi import HTTPException
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 

@@ -89,9 +89,7 @@ class ManualBody(Body):
     kind: Literal["manual"]
 
 
-TriggerBody = Annotated[
-    CronBody | IntervalBody | OnceBody | NowBody | ManualBody, Field(discriminator="kind")
-]
+TriggerBody = Annotated[CronBody | IntervalBody | OnceBody | NowBody | ManualBody, Field(discriminator="kind")]
 
 
 class RetriesBody(Body):
