@@ -10,8 +10,8 @@ import itertools
 from datetime import datetime
 from pathlib import Path
 from typing import Literal, NamedTuple
-from zoneinfo import ZoneInfo
 
+from chronoshard.domain.timezones import zone_of
 from chronoshard.domain.trigger import Cron, Dst, occurrences
 
 Gap = Literal["run", "skip"]
@@ -83,5 +83,5 @@ def _shared(runs: dict[tuple[Gap, Overlap], str]) -> dict[str, str]:
 def _runs(shift: Shift, schedule: str, dst: Dst) -> str:
     times = occurrences(Cron(schedule, shift.zone), after_ms=shift.at_ms - AROUND_MS - 1, dst=dst)
     near = itertools.takewhile(lambda nominal_ms: nominal_ms <= shift.at_ms + AROUND_MS, times)
-    local = (datetime.fromtimestamp(nominal_ms / 1000, ZoneInfo(shift.zone)) for nominal_ms in near)
+    local = (datetime.fromtimestamp(nominal_ms / 1000, zone_of(shift.zone)) for nominal_ms in near)
     return " ".join(f"{time:%H:%M}{time.isoformat()[-6:]}" for time in local) or "-"
