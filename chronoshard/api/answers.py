@@ -1,4 +1,4 @@
-"""Answers as JSON. Documents carry params as the text that they are kept as, which only msgspec writes as it is."""
+"""Answers as JSON. Documents carry params as they are kept, as text, which only msgspec writes as it is."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from chronoshard.errors import InvalidInput, NotFound
 from chronoshard.settings import Settings
 from chronoshard.tokens import new_token
 
-router = APIRouter(prefix="/api/v1", tags=["admin"], route_class=Route)
+router = APIRouter(prefix="/api/v1", tags=["admin"], route_class=Route, strict_content_type=False)
 
 Limit = Annotated[int, Query(ge=1, le=MAX_LIMIT)]
 From = Annotated[TimeField | None, Query(alias="from")]

@@ -24,7 +24,7 @@ from chronoshard.api.statuses import job_status, statuses
 from chronoshard.domain.job import Head
 from chronoshard.errors import InvalidInput, StaleVersion
 
-router = APIRouter(prefix="/api/v1/jobs", tags=["jobs"], route_class=Route)
+router = APIRouter(prefix="/api/v1/jobs", tags=["jobs"], route_class=Route, strict_content_type=False)
 
 Limit = Annotated[int, Query(ge=1, le=MAX_LIMIT)]
 JobStatus = Literal["scheduled", "pending", "running", "disabled", "finished"]

@@ -20,7 +20,7 @@ from chronoshard.domain.identity import Run
 from chronoshard.domain.job import Head
 from chronoshard.link import Stream
 
-router = APIRouter(prefix="/api/v1/runs", tags=["runs"], route_class=Route)
+router = APIRouter(prefix="/api/v1/runs", tags=["runs"], route_class=Route, strict_content_type=False)
 
 NOT_SNIFFED = {"X-Content-Type-Options": "nosniff"}
 

@@ -15,7 +15,7 @@ from chronoshard.api.requests import TaskBody
 from chronoshard.api.tasks import Stored
 from chronoshard.errors import InvalidInput, NotFound
 
-router = APIRouter(prefix="/api/v1/tasks", tags=["tasks"], route_class=Route)
+router = APIRouter(prefix="/api/v1/tasks", tags=["tasks"], route_class=Route, strict_content_type=False)
 
 _FORM = {
     "type": "object",
