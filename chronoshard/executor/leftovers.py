@@ -10,6 +10,7 @@ import contextlib
 import os
 import select
 import signal
+from collections.abc import Iterable
 from pathlib import Path
 
 from chronoshard.executor import process_tree
@@ -30,12 +31,16 @@ class Journal:
         self._directory = life / "processes"
         self._directory.mkdir(parents=True, exist_ok=True)
         self._boot = process_tree.boot_id()
+        self._names: set[str] = set()  # of the entries made by this object
 
-    def add(self, process: Process) -> None:
-        self._path(process).touch()
-
-    def remove(self, process: Process) -> None:
-        self._path(process).unlink(missing_ok=True)
+    def keep(self, processes: Iterable[Process]) -> None:
+        """Make these its entries, and no others."""
+        names = {f"{process.pid}.{process.start_ticks}.{self._boot}" for process in processes}
+        for name in names - self._names:
+            (self._directory / name).touch()
+        for name in self._names - names:
+            (self._directory / name).unlink(missing_ok=True)
+        self._names = names
 
     def living(self, processes: Snapshot) -> set[int]:
         """Return the pids of the entries that still live, of this boot and with their own start time."""
@@ -50,9 +55,6 @@ class Journal:
     def clear(self) -> None:
         for path in self._directory.iterdir():
             path.unlink(missing_ok=True)
-
-    def _path(self, process: Process) -> Path:
-        return self._directory / f"{process.pid}.{process.start_ticks}.{self._boot}"
 
 
 def end_leftovers(lives: Path, hierarchy: Hierarchy) -> None:

@@ -123,7 +123,7 @@ class Supervisor:
             )
             return
         self._attempts[attempt.id] = attempt
-        self._journal.add(attempt.process)
+        self._note_processes()
         for descriptor, pump in attempt.open_pumps.items():
             self._selector.register(descriptor, selectors.EVENT_READ, partial(self._pump, attempt, pump))
         self._send(
@@ -193,8 +193,14 @@ class Supervisor:
         if not watched:
             return
         owned = set().union(*(attempt.tree(processes) for attempt in self._attempts.values()))
+        self._note_processes()
         strangers = {p.pid for p in processes.values() if p.parent == os.getpid()} - owned
         process_tree.signal_all(processes, strangers, signal.SIGKILL)
+
+    def _note_processes(self) -> None:
+        """Write down those who lead to all others, also to one whose parents are gone."""
+        attempts = self._attempts.values()
+        self._journal.keep(p for attempt in attempts for p in (attempt.process, *attempt.strays.values()))
 
     def _hurry(self, needed: bool) -> None:
         """Go before everybody else while a tree that forks without end has to die, as far as we may."""
@@ -210,7 +216,7 @@ class Supervisor:
         report = attempt.report()
         attempt.close()
         del self._attempts[attempt.id]
-        self._journal.remove(attempt.process)
+        self._note_processes()
         self._send(report)
 
     def _close(self) -> None:

@@ -7,7 +7,7 @@ import resource
 import psutil
 import pytest
 
-from tests.executor.conftest import RUN_AWAY, Bench, sleepers
+from tests.executor.bench import NAP, RUN_AWAY, Bench, sleepers
 
 # Each stops by itself at a size that no machine minds, should the limit that is tested not hold.
 EAT_MEMORY = "blocks = [bytearray(16 * 1024 * 1024) for _ in range(60)]"
@@ -28,7 +28,7 @@ with open("/tmp/full", "wb") as file:
 """
 LOOK_OUTSIDE = """
 import os, socket
-for path in ("/etc/shadow", "/root/.ssh", "/home", os.environ.get("SECRET", "/var/log")):
+for path in ("/etc/shadow", os.path.expanduser("~/.ssh"), "/home", os.environ.get("SECRET", "/var/log")):
     print(path, os.path.exists(path))
 print(os.getuid() != 0, len([n for n in os.listdir("/proc") if n.isdigit()]) < 10)
 for path in ("/", "/usr", "/etc", "/dev", "/task"):
@@ -57,7 +57,7 @@ def test_a_task_that_ignores_the_signal_is_killed(running: Bench) -> None:
 
 
 def test_at_its_timeout_the_whole_tree_ends(running: Bench) -> None:
-    result = running.run("shell", f"{RUN_AWAY}\nwait; sleep 4246", timeout_ms=1_500)
+    result = running.run("shell", f"{RUN_AWAY}\nwait; {NAP[4]}", timeout_ms=1_500)
 
     assert "TIMED_OUT" == result.state
     assert [] == sleepers()
@@ -71,7 +71,7 @@ def test_what_a_task_leaves_behind_ends_with_it(running: Bench) -> None:
 
 
 def test_a_cancelled_task_ends_with_its_whole_tree(running: Bench) -> None:
-    order = running.begin("shell", f"{RUN_AWAY}\necho up; wait; sleep 4246")
+    order = running.begin("shell", f"{RUN_AWAY}\necho up; wait; {NAP[4]}")
     running.prints(order, b"up")
 
     running.executor.link.kill(running.incarnation, [order.key], "asked for by anna")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chronoshard.domain.attempt import Output
-from tests.executor.conftest import JOB, Bench
+from tests.executor.bench import JOB, Bench
 
 PARAMS = b'{"name":"Zo\\u00eb","max-rows":3,"deep":{"a":[1,null]}}'
 SHOW_ENVIRONMENT = """

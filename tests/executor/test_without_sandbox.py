@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chronoshard.errors import Unavailable
-from tests.executor.conftest import RUN_AWAY, Bench, sleepers
+from tests.executor.bench import NAP, RUN_AWAY, Bench, sleepers
 
 SHOW = (
     "import json, os\nprint(json.dumps([os.listdir('.'), os.getcwd() == os.environ['HOME'], sorted(os.environ)]))"
@@ -83,7 +83,7 @@ def test_what_runs_away_from_a_plain_task_is_caught(plain: Bench) -> None:
 
 
 def test_a_plain_task_at_its_timeout_ends_with_its_tree(plain: Bench) -> None:
-    result = plain.run("shell", f"{RUN_AWAY}\nsleep 4246", timeout_ms=700)
+    result = plain.run("shell", f"{RUN_AWAY}\n{NAP[4]}", timeout_ms=700)
 
     assert "TIMED_OUT" == result.state
     assert [] == sleepers()
