@@ -34,7 +34,8 @@ FROM minutes WHERE shard = :shard AND minute >= :from_minute AND minute < :until
     list[tuple[int, Mark]],
 )
 
-_REOPEN = "INSERT OR IGNORE INTO reopened (minute, shard) SELECT value ->> 0, value ->> 1 FROM json_each(:batch)"
+# Asked for again it has a new id: who forgets the old one, having looked before that, does not forget this.
+_REOPEN = "INSERT OR REPLACE INTO reopened (minute, shard) SELECT value ->> 0, value ->> 1 FROM json_each(:batch)"
 _REOPENED = Query(
     "SELECT json_group_array(json_array(id, minute)) FROM reopened WHERE shard = :shard", list[tuple[int, int]]
 )
