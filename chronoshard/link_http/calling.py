@@ -30,7 +30,7 @@ from chronoshard.link import (
     Tail,
 )
 from chronoshard.link_http.server import IDLE_S
-from chronoshard.link_http.wire import EXECUTOR, ORCHESTRATOR, VERSION, Method, Problem
+from chronoshard.link_http.wire import EXECUTOR, ORCHESTRATOR, UNREADABLE, VERSION, Method, Problem, authorization
 
 # Of one phase of a request each: connecting, sending it, waiting for the answer.
 CONNECT_TIMEOUT_S = 1.0
@@ -121,7 +121,7 @@ class _Caller:
         self._methods = methods
         self._may_be_unavailable = may_be_unavailable
         self._http = httpx.Client(
-            headers={"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
+            headers={"Authorization": authorization(token), "Content-Type": "application/json"},
             limits=httpx.Limits(max_connections=MAX_CONNECTIONS, keepalive_expiry=IDLE_CONNECTION_S),
             trust_env=False,  # a proxy for the world has no part in this
         )
@@ -143,7 +143,7 @@ class _Caller:
             raise self._error(where, response)
         try:
             return msgspec.json.decode(response.content, type=self._methods[name].answer)
-        except msgspec.MsgspecError as error:
+        except UNREADABLE as error:
             raise LinkTimeout(f"an answer that cannot be read from {where}: {error}") from error
 
     def close(self) -> None:
@@ -152,7 +152,7 @@ class _Caller:
     def _error(self, where: str, response: httpx.Response) -> ChronoshardError:
         try:
             problem = msgspec.json.decode(response.content, type=Problem)
-        except msgspec.MsgspecError:
+        except UNREADABLE:
             return LinkTimeout(f"{where} answered {response.status_code}, and not in our words")
         detail = f"{where}: {problem.detail}"
         if 400 <= response.status_code < 500:

@@ -81,5 +81,7 @@ class _AnnouncedServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         try:
             await super().startup(sockets)
+        except SystemExit:  # how it says that the application did not start
+            self.should_exit = True
         finally:
             self._answering.set()

@@ -29,7 +29,15 @@ from chronoshard.errors import (
     Unavailable,
 )
 from chronoshard.link import ExecutorLink, OrchestratorLink
-from chronoshard.link_http.wire import EXECUTOR, ORCHESTRATOR, VERSION, Method, Problem, decode_arguments
+from chronoshard.link_http.wire import (
+    EXECUTOR,
+    ORCHESTRATOR,
+    VERSION,
+    Method,
+    Problem,
+    authorization,
+    decode_arguments,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -57,9 +65,7 @@ def serve_orchestrator(link: OrchestratorLink, token: str) -> ASGIApp:
 
 
 def _application(part: str, methods: Mapping[str, Method], link: object, token: str) -> Starlette:
-    if not token:
-        raise InvalidInput("a link needs a token", code="link.token")
-    expected = f"Bearer {token}".encode()
+    expected = authorization(token).encode()
 
     async def answer(request: Request) -> Response:
         try:

@@ -16,6 +16,7 @@ from chronoshard.errors import InvalidInput
 from chronoshard.link import ExecutorLink, OrchestratorLink
 
 VERSION = "v1"
+UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)  # what decoding JSON may raise
 
 
 class Shape(NamedTuple):
@@ -71,12 +72,19 @@ def _methods(protocol: type) -> dict[str, Method]:
     }
 
 
+def authorization(token: str) -> str:
+    """Return the header that shows `token`. Raises InvalidInput for what a header cannot carry as it is."""
+    if not token or token != token.strip() or not (token.isascii() and token.isprintable()):
+        raise InvalidInput("a link needs a token of visible ASCII characters", code="link.token")
+    return f"Bearer {token}"
+
+
 def decode_arguments(method: Method, body: bytes) -> dict[str, Any]:
     """Return the arguments of a call by name. Raises InvalidInput."""
     try:
         raw = msgspec.json.decode(body)
         arguments = msgspec.convert(raw, method.arguments)
-    except (msgspec.MsgspecError, RecursionError) as error:
+    except UNREADABLE as error:
         raise InvalidInput(f"not the arguments of this call: {error}", code="link.arguments") from error
     _refuse_unknown(raw, method.shape, "")
     return {name: getattr(arguments, name) for name in arguments.__struct_fields__}
@@ -88,13 +96,12 @@ def _refuse_unknown(data: object, shape: Shape, pointer: str) -> None:
             _refuse_unknown(item, shape, f"{pointer}/{number}")
     elif isinstance(data, dict):
         for name, value in data.items():
+            place = f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}"
             if name not in shape.fields:
-                raise InvalidInput(
-                    f"unknown field {name!r}", code="link.unknown_field", pointer=f"{pointer}/{name}"
-                )
+                raise InvalidInput(f"unknown field {name!r}", code="link.unknown_field", pointer=place)
             inner = shape.fields[name]
-            if inner is not None and value is not None:
-                _refuse_unknown(value, inner, f"{pointer}/{name}")
+            if inner is not None:
+                _refuse_unknown(value, inner, place)
 
 
 EXECUTOR = _methods(ExecutorLink)
