@@ -90,10 +90,10 @@ _CHANGES: dict[type[Change], str] = {
         {_KEYED} AND t.state = 'RUNNING' AND t.claim = k.value ->> '$[6].token'""",
     # What the end does not know (when it started) stays as the claim wrote it.
     End: f"""UPDATE timetable AS t
-        SET output = k.value ->> 'output', started_ms = ifnull(k.value ->> 'started_ms', t.started_ms),
+        SET output = k.value ->> '$[6].output', started_ms = ifnull(k.value ->> '$[6].started_ms', t.started_ms),
         {_of("state", "finished_ms", "generation_ran", "reason")},
         {_of("exit_code", "error", "next_due_ms", "next_cause")}
-        {_KEYED} AND t.state = 'RUNNING' AND t.claim = k.value ->> 'token'""",
+        {_KEYED} AND t.state = 'RUNNING' AND t.claim = k.value ->> '$[6].token'""",
     AskCancel: f"UPDATE timetable AS t SET cancel_requested = 1 {_KEYED} AND t.state = 'RUNNING'",
     OweAgain: f"""UPDATE timetable AS t SET {_of("next_due_ms", "next_cause", "next_generation")}
         {_KEYED} AND t.state = k.value ->> '$[6].state' AND t.next_due_ms IS NULL""",
