@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -27,6 +29,7 @@ from chronoshard.api.idempotency import PART
 from chronoshard.errors import ChronoshardError
 from chronoshard.ports.coordination import Member
 
+FORGET_S = 1.0  # between two removals of intents that have been carried out
 DESCRIPTION = "A distributed job scheduler that never silently loses a run."
 _PROBLEM: dict[str, Any] = {
     "type": "object",
@@ -64,6 +67,7 @@ def create_app(context: Context) -> FastAPI:
         responses=problem_responses(),
         redoc_url=None,
         redirect_slashes=False,
+        strict_content_type=False,
     )
     app.state.context = context
     for module in (routes_open, routes_jobs, routes_runs, routes_tasks, routes_admin, rpc):
@@ -81,13 +85,25 @@ def _membership(context: Context) -> Any:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await run_in_threadpool(context.coordination.join, member)
+        ending = asyncio.Event()
+        forgetting = asyncio.create_task(_forget_until(ending, context))
         try:
             yield
         finally:
+            ending.set()
+            await forgetting
             await run_in_threadpool(context.coordination.leave, member)
-            await run_in_threadpool(_forget_done, context)
 
     return lifespan
+
+
+async def _forget_until(ending: asyncio.Event, context: Context) -> None:
+    """Remove the intents whose work is done, many at a time. One that stays is only looked at once more."""
+    while not ending.is_set():
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(ending.wait(), FORGET_S)
+        with contextlib.suppress(ChronoshardError):
+            await run_in_threadpool(_forget_done, context)
 
 
 def _forget_done(context: Context) -> None:

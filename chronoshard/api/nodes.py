@@ -15,20 +15,19 @@ MAX_MINUTES = 1_440
 
 def nodes(context: Context) -> list[Document]:
     """Return every live part; of an executor its newest life."""
-    found: list[Document] = []
-    for part in PARTS:
-        for member in context.coordination.members(part):
-            found.append({"part": part, "name": member.name, "url": member.url or None})
+    found: list[Document] = [
+        {"part": part, "name": member.name, "url": member.url or None}
+        for part in PARTS
+        for member in context.coordination.members(part)
+    ]
     newest: dict[str, Beat] = {}
     for beat in context.store.executors.beats():
         known = newest.get(beat.executor)
         if known is None or beat.incarnation > known.incarnation:
             newest[beat.executor] = beat
     draining = context.store.executors.draining()
-    condemned = context.coordination.condemned()
-    for name in sorted(newest):
-        found.append(_executor(newest[name], name in draining, set(condemned)))
-    return found
+    condemned: set[tuple[str, str]] = set(context.coordination.condemned())
+    return found + [_executor(newest[name], name in draining, condemned) for name in sorted(newest)]
 
 
 def _executor(beat: Beat, draining: bool, condemned: set[tuple[str, str]]) -> Document:

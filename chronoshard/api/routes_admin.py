@@ -1,4 +1,4 @@
-"""The paths of operators, and the two that everybody has beside jobs and runs. Changes leave a row in the audit log."""
+"""The paths of operators, whoami, and previews. An operator's changes leave a row in the audit log."""
 
 from __future__ import annotations
 

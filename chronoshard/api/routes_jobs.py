@@ -121,10 +121,8 @@ def put_status(request: Request, job_id: str, body: StatusBody) -> Response:
     """Pause (`disabled`) or resume (`scheduled`) a job; the answer says what still runs."""
     context = context_of(request)
     head = find_job(context, caller_of(request), job_id)
-    if body.status == "disabled":
-        job = edit.pause(context, head, body.reason)
-    else:
-        job = edit.resume(context, head)
+    paused = body.status == "disabled"
+    job = edit.pause(context, head, body.reason) if paused else edit.resume(context, head)
     return _changed(context, job, running=[run.id for run in running_runs(context.store, job_id)])
 
 
@@ -162,7 +160,8 @@ def list_runs(
 
 
 def _changed(context: Context, job: Job, **more: object) -> Response:
-    document: Document = job_document(*job, now_ms=context.clock.now_ms())
+    status = statuses(context, [job.head])[job.head.job_id]
+    document: Document = job_document(*job, now_ms=context.clock.now_ms(), status=status)
     return answer({**document, **more}, headers=_etag(job.head))
 
 

@@ -1,7 +1,7 @@
 """The ledger's proof over a window: every due occurrence has a row or a recorded skip, and every row an end.
 
-Asked from the two sides: what the timelines of all jobs expect, and what the timetable holds. Nothing is taken from
-totals that somebody wrote down earlier (invariant 3).
+Asked from the two sides: what the timelines of all jobs expect, and what the timetable holds. Nothing is taken
+from totals that somebody wrote down earlier (invariant 3).
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ from chronoshard.api.context import Context
 from chronoshard.api.documents import Document
 from chronoshard.api.expected import due_of, nominals
 from chronoshard.api.text import rfc3339
-from chronoshard.domain.attempt import Row
+from chronoshard.domain.attempt import Row, successor
 from chronoshard.domain.identity import SCHEDULE, AttemptKey, Partition, Run, minute_of
 from chronoshard.domain.job import Head, Skipped, Status
 from chronoshard.domain.ledger import Totals, add, totals
-from chronoshard.domain.states import State
 from chronoshard.errors import InvalidInput
 
 DAY_MS = 86_400_000
@@ -65,7 +64,7 @@ def verify(context: Context, window: Window) -> Document:
         rows = _rows(context, shard, window)
         counted = add(counted, totals(rows.values()))
         for row in rows.values():
-            _check_row(row, window, problems)
+            _check_row(row, rows, window, problems)
         for head in _heads(context, shard):
             occurrences += _check_job(context, head, window, rows, problems)
     return {
@@ -117,13 +116,15 @@ def _heads(context: Context, shard: int) -> Iterator[Head]:
         after = page[-1].job_id
 
 
-def _check_row(row: Row, window: Window, problems: _Findings) -> None:
+def _check_row(row: Row, rows: dict[AttemptKey, Row], window: Window, problems: _Findings) -> None:
     """A row is final, running, or young; what its end owed is there too."""
     if row.state is None and row.key.due_ms < window.now_ms - YOUNG_MS:
         since = rfc3339(row.key.due_ms)
         problems.add(row.key.run, "not started", f"attempt {row.key.attempt} has been due since {since}")
-    if row.state is State.LOST and row.next_due_ms is None:
-        problems.add(row.key.run, "lost", row.error or row.reason or f"attempt {row.key.attempt} was lost")
+    owed = successor(row)
+    old_ms = min(window.to_ms, window.now_ms - YOUNG_MS)
+    if owed is not None and owed.key.due_ms < old_ms and owed.key not in rows:
+        problems.add(row.key.run, "missing", f"attempt {owed.key.attempt} was owed, and has no row")
 
 
 def _check_job(
