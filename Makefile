@@ -36,7 +36,7 @@ coverage:  ## the domain's tests take every branch of it
 
 bench:  ## the figures of the README, on this machine
 	@scripts/setup.sh dev
-	@$(bin)/python -m benchmarks
+	@$(bin)/chronoshard bench
 
 lock:  ## write requirements/ anew from pyproject.toml (UPGRADE=1: newest versions)
 	@scripts/setup.sh dev

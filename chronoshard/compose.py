@@ -140,7 +140,10 @@ class Embedded:
         """End in the order in which work flows, so that nothing new comes to those who are ending."""
         discovery.withdraw()
         self._server.stop()
-        for part in (self.shard_worker, *self.executors, self.orchestrator, self.health_checker, self.master):
+        self.shard_worker.stop()
+        for executor in self.executors:
+            executor.stop()
+        for part in (self.orchestrator, self.health_checker, self.master):
             part.stop()
         self._link_server.stop()
         self.adapters.store.close()

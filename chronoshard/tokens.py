@@ -10,9 +10,7 @@ from chronoshard.domain.access import Role, Token
 PREFIX = "csd_"
 
 
-def new_token(
-    *, owner: str, role: Role, now_ms: int, expires_ms: int | None = None
-) -> tuple[str, Token]:
+def new_token(*, owner: str, role: Role, now_ms: int, expires_ms: int | None = None) -> tuple[str, Token]:
     """Return the text to hand out and what is kept of it."""
     text = PREFIX + secrets.token_urlsafe(32)
     token = Token(

@@ -195,12 +195,23 @@ class Access(Protocol):
 class Store(Protocol):
     """Everything above over one database."""
 
-    timetable: Timetable
-    minutes: Minutes
-    jobs: Jobs
-    history: History
-    executors: Executors
-    access: Access
+    @property
+    def timetable(self) -> Timetable: ...
+
+    @property
+    def minutes(self) -> Minutes: ...
+
+    @property
+    def jobs(self) -> Jobs: ...
+
+    @property
+    def history(self) -> History: ...
+
+    @property
+    def executors(self) -> Executors: ...
+
+    @property
+    def access(self) -> Access: ...
 
     def now_ms(self) -> int:
         """Return the database's clock: the reference that parts compare theirs with."""

@@ -39,7 +39,8 @@ class SqliteAccess:
         return self._database.ask(_TOKENS)
 
     def token_by_hash(self, digest: str) -> Token | None:
-        return next(iter(self._database.ask(_TOKEN, {"digest": digest})), None)
+        found = self._database.ask(_TOKEN, {"digest": digest})
+        return found[0] if found else None
 
     def revoke_token(self, token_id: str) -> bool:
         return self._database.execute("DELETE FROM tokens WHERE token_id = :id", {"id": token_id}) > 0
@@ -47,7 +48,8 @@ class SqliteAccess:
     def take_key(self, answer: KeptAnswer) -> KeptAnswer | None:
         if self._database.execute(_TAKE, _cells(answer)):
             return None
-        return next(iter(self._database.ask(_ANSWER, {"scope": answer.scope, "key": answer.key})), None)
+        found = self._database.ask(_ANSWER, {"scope": answer.scope, "key": answer.key})
+        return found[0] if found else None
 
     def keep_answer(self, answer: KeptAnswer) -> None:
         self._database.execute(_KEEP, _cells(answer))
@@ -62,7 +64,8 @@ class SqliteAccess:
         return self._database.ask(_AUDIT_LOG, {"limit": limit})
 
     def settings(self) -> dict[str, str]:
-        return dict(self._database.ask(_SETTINGS))
+        found = self._database.ask(_SETTINGS)
+        return dict(found)
 
     def set_setting(self, key: str, value: str) -> None:
         self._database.execute(

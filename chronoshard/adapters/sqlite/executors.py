@@ -72,4 +72,5 @@ class SqliteExecutors:
         self._database.execute(change, {"executor": executor})
 
     def draining(self) -> set[str]:
-        return set(self._database.ask(_DRAINING))
+        found = self._database.ask(_DRAINING)
+        return set(found)

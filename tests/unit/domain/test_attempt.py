@@ -1,3 +1,5 @@
+"""Changes of rows: where each comes from, and what follows."""
+
 from __future__ import annotations
 
 import pytest

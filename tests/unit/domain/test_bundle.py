@@ -1,3 +1,5 @@
+"""What travels together."""
+
 from __future__ import annotations
 
 from chronoshard.domain.bundle import ALONE_FROM_RELEASE, MAX_ATTEMPTS, Item, Queue, bundles_of

@@ -1,3 +1,5 @@
+"""Names that can be read back, and places that follow from them."""
+
 from __future__ import annotations
 
 import pytest

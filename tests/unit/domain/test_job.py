@@ -1,3 +1,5 @@
+"""Timelines: who owns which time."""
+
 from __future__ import annotations
 
 from chronoshard.domain.job import EDIT_DELAY_MS, TIMELINE_MS, Entry, append_entry, first_entry

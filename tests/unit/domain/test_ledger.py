@@ -1,3 +1,5 @@
+"""Counting, history, and ends that nobody reported."""
+
 from __future__ import annotations
 
 from chronoshard.domain.access import Role, Token
