@@ -28,7 +28,12 @@ from chronoshard.errors import InvalidInput
 
 Files = Annotated[
     tuple[str, ...],
-    Parameter(name=["--file", "-f"], negative=(), help="a YAML file, - for standard input; repeatable"),
+    Parameter(
+        name=["--file", "-f"],
+        negative=(),
+        allow_leading_hyphen=True,
+        help="a YAML file, - for standard input; repeatable",
+    ),
 ]
 _RUNS_WHAT = ("task_id", "http")
 _MANUAL = {"kind": "manual"}
@@ -111,7 +116,8 @@ def plan(client: Client, manifests: Sequence[Manifest]) -> list[Step]:
 def changes(client: Client, entry: Manifest, current: Json) -> Json:
     """Return the fields of `entry` that are not so in the job already, as the server understands them."""
     wanted = {key: value for key, value in _body(client, entry).items() if key != "name"}
-    asked = {"trigger": _MANUAL, **_what_it_runs(current), **wanted}
+    what = {} if any(key in wanted for key in ("task", *_RUNS_WHAT)) else _what_it_runs(current)
+    asked = {"trigger": _MANUAL, **what, **wanted}
     if wanted.get("trigger") == current.get("trigger"):
         wanted.pop("trigger", None)
         asked["trigger"] = _MANUAL  # its time may have passed, which would be refused for a new job
@@ -186,9 +192,7 @@ def _diff_lines(steps: Sequence[Step]) -> list[str]:
     lines: list[str] = []
     for step in steps:
         before = manifest.from_job(step.current.job) if step.current else {}
-        after = {**before, **step.patch} if step.current else {"kind": manifest.KIND, **step.body}
-        if "task" in step.patch:
-            after.pop("task_id", None)
+        after = _changed(before, step.patch) if step.current else {"kind": manifest.KIND, **step.body}
         lines += difflib.unified_diff(
             as_yaml(before).splitlines() if before else [],
             as_yaml(after).splitlines(),
@@ -197,6 +201,15 @@ def _diff_lines(steps: Sequence[Step]) -> list[str]:
             lineterm="",
         )
     return lines
+
+
+def _changed(before: Json, patch: Json) -> Json:
+    """Return a manifest with a patch in it; what it runs stays where it was, also by another field."""
+    what = next((key for key in ("task", *_RUNS_WHAT) if key in patch), None)
+    if what is None:
+        return {**before, **patch}
+    renamed = {what if key in _RUNS_WHAT else key: value for key, value in before.items()}
+    return {**renamed, **patch}
 
 
 def _read(files: Sequence[str]) -> list[Manifest]:

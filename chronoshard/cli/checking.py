@@ -21,6 +21,7 @@ from chronoshard.clock import Clock, SystemClock
 from chronoshard.errors import ChronoshardError, Forbidden, Unauthorized, Unavailable
 
 SKEW_LIMIT_MS = 2_000  # the Date header counts whole seconds, and the answer took a moment
+HALF_SECOND_MS = 500  # in the middle of the second that a Date header names
 SLOW_MS = 500
 
 
@@ -58,10 +59,9 @@ def verify(
     ]
     with connect() as client:
         answer = client.admin.verify(from_=bounds[0], to=bounds[1])
-    faults = faults_of(answer)
-    names = [str(next(iter(fault.values()), "")) for fault in faults]
-    show(answer, output, table=lambda: _account(answer, faults), names=names)
-    return Exit.FAILED if faults or answer.get("ok") is False else Exit.OK
+    faults: list[Json] = answer["problems"]
+    show(answer, output, table=lambda: _account(answer), names=[str(fault["run_id"]) for fault in faults])
+    return Exit.OK if answer["ok"] else Exit.FAILED
 
 
 def doctor(*, output: Output = "table") -> int:
@@ -81,6 +81,7 @@ def doctor(*, output: Output = "table") -> int:
 
 def check_way(client: Client, clock: Clock) -> list[Check]:
     """Return what can be seen from here: reachable, how fast, whose clock is off, which versions."""
+    client.transport.get("/version")  # connects, which is not what an answer takes
     began_s = clock.monotonic_s()
     answer = client.transport.get("/version")
     latency_ms = round((clock.monotonic_s() - began_s) * 1000)
@@ -89,24 +90,19 @@ def check_way(client: Client, clock: Clock) -> list[Check]:
         Check(
             "latency",
             latency_ms < SLOW_MS,
-            f"{latency_ms} ms for the first answer",
+            f"{latency_ms} ms for an answer",
             "the server or the way to it is slow: look at its load",
         ),
     ]
     date = answer.headers.get("date")
     if date is not None:
-        skew_ms = round(parsedate_to_datetime(date).timestamp() * 1000) - clock.now_ms()
+        server_ms = round(parsedate_to_datetime(date).timestamp() * 1000) + HALF_SECOND_MS
+        skew_ms = server_ms - clock.now_ms()
         advice = "set both clocks by NTP; jobs run by the server's"
         checks.append(Check("clock", abs(skew_ms) < SKEW_LIMIT_MS, f"{skew_ms / 1000:+.1f} s to this one", advice))
     here, there = own_version(), str(answer.json().get("version"))
     checks.append(Check("version", here == there, f"{here} here, {there} there", "install the same version"))
     return checks
-
-
-def faults_of(answer: Json) -> list[Json]:
-    """Return what the ledger does not account for."""
-    found: list[Json] = answer.get("faults") or answer.get("items") or []
-    return found
 
 
 def _server_checks(client: Client) -> list[Check]:
@@ -126,10 +122,14 @@ def _findings(checks: Sequence[Check]) -> str:
     return "\n".join([table, *(["", *advice] if advice else [])])
 
 
-def _account(answer: Json, faults: Sequence[Json]) -> str:
-    counts = [
-        (key.replace("_", " "), value) for key, value in answer.items() if not isinstance(value, list | dict)
-    ]
-    lines = [pairs(counts)] if counts else []
-    lines += [", ".join(f"{key}={value}" for key, value in fault.items()) for fault in faults]
-    return "\n".join([*lines, "everything is accounted for" if not faults else f"{len(faults)} not accounted for"])
+def _account(answer: Json) -> str:
+    """Return the counts, and a line for each run that is not accounted for."""
+    plain = [(key, value) for key, value in answer.items() if not isinstance(value, list | dict | bool)]
+    lines = [pairs([(key.replace("_", " "), value) for key, value in plain]), ""]
+    problems = answer["problems"]
+    if problems:
+        rows = [(fault["run_id"], fault["problem"], fault["detail"]) for fault in problems]
+        lines.append(render(("RUN", "PROBLEM", "DETAIL"), rows))
+    else:
+        lines.append("everything due is accounted for")
+    return "\n".join(lines)

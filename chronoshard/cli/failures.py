@@ -49,6 +49,13 @@ _NEXT_STEPS: tuple[tuple[type[errors.ChronoshardError], str], ...] = (
 )
 
 
+_NEXT_BY_CODE = {
+    "run.not_found": "`chronoshard history JOB` lists the runs of a job",
+    "job.not_found": "`chronoshard get jobs` lists the jobs that this token may see",
+    "token.not_found": "`chronoshard admin token list` lists the tokens",
+}
+
+
 def exit_of(error: errors.ChronoshardError) -> Exit:
     """Return the exit code for an error. What is the server's fault counts as not reachable."""
     return next((code for kind, code in _EXITS if isinstance(error, kind)), Exit.UNREACHABLE)
@@ -56,7 +63,8 @@ def exit_of(error: errors.ChronoshardError) -> Exit:
 
 def next_step(error: errors.ChronoshardError) -> str | None:
     """Return what to do now: what the error itself says, else what is right for its kind."""
-    return error.hint or next((text for kind, text in _NEXT_STEPS if isinstance(error, kind)), None)
+    by_kind = next((text for kind, text in _NEXT_STEPS if isinstance(error, kind)), None)
+    return error.hint or _NEXT_BY_CODE.get(error.code) or by_kind
 
 
 def as_text(error: errors.ChronoshardError) -> str:
@@ -64,7 +72,7 @@ def as_text(error: errors.ChronoshardError) -> str:
     lines = [f"error[{error.code}]: {printable(error.detail)}"]
     fields = error.fields or (((error.pointer, ""),) if error.pointer else ())
     for pointer, reason in fields:
-        told = f": {reason}" if reason and reason != error.detail else ""
+        told = f": {reason}" if reason and reason not in error.detail else ""
         lines.append(f"  where: {printable(pointer + told)}")
     why = _why(error)
     if why is not None:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from chronoshard.cli.failures import Exit
 from chronoshard.cli.output import Output, show
 from chronoshard.cli.session import connect, reader
 from chronoshard.cli.table import render
 from chronoshard.cli.words import Reader
 from chronoshard.client import Client
 from chronoshard.client.transport import Json
+
+_NODES = ("name", "part", "state", "free", "slots", "attempts", "runtimes", "sandbox", "tier", "url")
+_SHARDS = ("shard", "worker", "slice", "orchestrator", "term", "from_time")
+_QUEUES = ("queue", "tier", "priority", "slice", "bundles")
 
 
 def nodes(*, output: Output = "table") -> int:
@@ -18,7 +23,7 @@ def nodes(*, output: Output = "table") -> int:
     Examples:
       chronoshard get nodes
     """
-    return _list(lambda client: client.admin.nodes(), output)
+    return _list(lambda client: client.admin.nodes(), output, _NODES)
 
 
 def shards(*, output: Output = "table") -> int:
@@ -27,7 +32,7 @@ def shards(*, output: Output = "table") -> int:
     Examples:
       chronoshard get shards -o json
     """
-    return _list(lambda client: client.admin.shards(), output)
+    return _list(lambda client: client.admin.shards(), output, _SHARDS)
 
 
 def queues(*, output: Output = "table") -> int:
@@ -36,35 +41,30 @@ def queues(*, output: Output = "table") -> int:
     Examples:
       chronoshard get queues
     """
-    return _list(lambda client: client.admin.queues(), output)
+    return _list(lambda client: client.admin.queues(), output, _QUEUES)
 
 
-def plain_table(items: Sequence[Json], view: Reader) -> str:
-    """Return a table of whatever fields the items have, in the server's order."""
-    columns = list(dict.fromkeys(key for item in items for key, value in item.items() if _is_plain(value)))
+def columns_of(items: Sequence[Json], columns: Sequence[str], view: Reader) -> str:
+    """Return a table of these fields of the items."""
     rows = [tuple(_shown(column, item.get(column), view) for column in columns) for item in items]
-    return render([column.upper() for column in columns], rows) if columns else "none"
+    return render([column.upper().replace("_", " ") for column in columns], rows)
 
 
-def _list(read: Callable[[Client], Iterator[Json]], output: Output) -> int:
+def _list(read: Callable[[Client], Iterator[Json]], output: Output, columns: Sequence[str]) -> int:
+    """Print a list; its names are what is in its first column."""
     view = reader()
     with connect() as client:
         items = list(read(client))
-    show(items, output, table=lambda: plain_table(items, view), names=_names(items))
-    return 0
-
-
-def _names(items: Sequence[Json]) -> list[str]:
-    return [str(next(iter(item.values()))) for item in items if item]
-
-
-def _is_plain(value: object) -> bool:
-    return not isinstance(value, dict)
+    names = [str(item[columns[0]]) for item in items]
+    show(items, output, table=lambda: columns_of(items, columns, view), names=names)
+    return Exit.OK
 
 
 def _shown(column: str, value: object, view: Reader) -> object:
-    if isinstance(value, str) and column.endswith(("_at", "_time", "seen", "beat")):
+    if isinstance(value, str) and column.endswith(("_at", "_time")):
         return view.both_of(value)
+    if column == "attempts" and isinstance(value, list):
+        return len(value)
     if isinstance(value, list):
         return ",".join(str(entry) for entry in value)
     return value

@@ -12,11 +12,10 @@ from cyclopts import Parameter
 from chronoshard.cli import manifest
 from chronoshard.cli.output import Output, show, state_paint
 from chronoshard.cli.parsing import parse_pairs, parse_time
-from chronoshard.cli.session import connect, find_job, find_job_id, reader
+from chronoshard.cli.session import connect, find_job, reader, runs_of
 from chronoshard.cli.submit import summary
 from chronoshard.cli.table import render
 from chronoshard.cli.words import Reader, duration, epoch_ms, rfc3339
-from chronoshard.client import Client
 from chronoshard.client.transport import Json
 
 DEFAULT_JOBS = 200
@@ -96,8 +95,8 @@ def runs(
     view = reader()
     bounds = [_bound(text, option, view) for text, option in ((from_, "--from"), (to, "--to"))]
     with connect() as client:
-        ids = [find_job_id(client, job)] if job else _values(client.jobs.list(), "job_id")
-        lists = [client.jobs.runs(i, state=state, from_=bounds[0], to=bounds[1], limit=limit) for i in ids]
+        words = [job] if job else _values(client.jobs.list(), "job_id")
+        lists = [runs_of(client, w, state=state, from_=bounds[0], to=bounds[1], limit=limit) for w in words]
         found = list(itertools.islice(_newest(lists), limit))
     show(found, output, table=lambda: runs_table(found, view), names=_values(found, "run_id"))
     return 0
@@ -123,7 +122,7 @@ def history(
     """
     view = reader()
     with connect() as client:
-        found = list(_runs_of(client, word, state, limit))
+        found = list(runs_of(client, word, state=state, limit=limit))
     show(found, output, table=lambda: runs_table(found, view), names=_values(found, "run_id"))
     return 0
 
@@ -173,12 +172,8 @@ def schedule_words(trigger: Json) -> str:
     return kind
 
 
-def _runs_of(client: Client, word: str, state: str | None, limit: int) -> Iterator[Json]:
-    return client.jobs.runs(find_job_id(client, word), state=state, limit=limit)
-
-
 def _newest(lists: Sequence[Iterable[Json]]) -> Iterator[Json]:
-    return heapq.merge(*lists, key=lambda run: str(run["nominal_time"]), reverse=True)
+    return heapq.merge(*lists, key=lambda run: epoch_ms(run["nominal_time"]), reverse=True)
 
 
 def _bound(text: str | None, option: str, view: Reader) -> str | None:

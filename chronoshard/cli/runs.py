@@ -144,10 +144,14 @@ def _verdict(found: Json, output: Output, *, quiet: bool = False) -> int:
 
 
 def _exit_words(found: Json) -> str:
+    """Return why a run ended as it did: ` (exit code 3)`, or nothing."""
     last: Json = (found.get("attempts") or [{}])[-1]
-    code, error = last.get("exit_code"), last.get("error")
-    words = [f"exit code {code}"] if code else []
-    return f" ({', '.join([*words, str(error)] if error else words)})" if words or error else ""
+    why = (
+        last.get("error")
+        or last.get("reason")
+        or (f"exit code {last['exit_code']}" if last.get("exit_code") else "")
+    )
+    return f" ({why})" if why else ""
 
 
 def _attempt_words(attempt: Json, view: Reader) -> str:
@@ -155,7 +159,8 @@ def _attempt_words(attempt: Json, view: Reader) -> str:
     code, error, cause = attempt.get("exit_code"), attempt.get("error"), attempt.get("cause")
     facts = [
         f"exit code {code}" if code is not None else None,
-        str(error) if error else None,
+        str(error) if error and error != f"exit code {code}" else None,
+        str(attempt["reason"]) if attempt.get("reason") else None,
         f"on {attempt['executor']}" if attempt.get("executor") else None,
         view.both_of(attempt.get("finished") or attempt.get("started") or attempt.get("due")),
     ]
@@ -165,7 +170,7 @@ def _attempt_words(attempt: Json, view: Reader) -> str:
 
 def _sentences(answer: Json) -> str:
     state = answer.get("state")
-    reasons = answer.get("reasons") or answer.get("sentences") or []
+    reasons = answer["reasons"]
     return "\n".join([*([f"It is {state}."] if state else []), *(str(reason) for reason in reasons)])
 
 

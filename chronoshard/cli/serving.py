@@ -41,9 +41,9 @@ def executor(*, name: str, data: Path | None = None, slots: int = 16) -> int:
         data: the data directory of the server
         slots: how many attempts it runs at once
     """
-    from chronoshard import compose
+    from chronoshard.compose import executor as serve
 
-    return int(compose.executor(name, data or _default_data(), slots))
+    return serve(name, data or _default_data(), slots)
 
 
 def demo() -> int:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 from chronoshard.cli.words import Reader
 from chronoshard.client import Client, discover
 from chronoshard.client.jobs import Versioned
+from chronoshard.client.transport import Json
 from chronoshard.clock import SystemClock
 from chronoshard.errors import NotFound
 
@@ -36,11 +39,18 @@ def find_job(client: Client, word: str) -> Versioned:
             pass  # it may still be somebody's idea of a name
     for job in client.jobs.list(name=word, limit=1):
         return client.jobs.get(str(job["job_id"]))
-    raise NotFound(
-        f"no job has the name or id {word!r}",
-        code="job.not_found",
-        hint="`chronoshard get jobs` lists the jobs that this token may see",
-    )
+    raise NotFound(f"no job has the name or id {word!r}", code="job.not_found")
+
+
+def runs_of(client: Client, word: str, **query: Any) -> Iterator[Json]:
+    """Yield the runs of the job with this id or name; with its id also those of a deleted one."""
+    if _JOB_ID.fullmatch(word):
+        try:
+            yield from client.jobs.runs(word, **query)
+            return
+        except NotFound:
+            pass
+    yield from client.jobs.runs(find_job_id(client, word), **query)
 
 
 def find_job_id(client: Client, word: str) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Literal
 
 from chronoshard.cli.failures import Exit
-from chronoshard.cli.nodes import plain_table
+from chronoshard.cli.nodes import columns_of
 from chronoshard.cli.output import Output, show
 from chronoshard.cli.parsing import parse_time
 from chronoshard.cli.session import connect, reader
 from chronoshard.cli.table import pairs
 from chronoshard.cli.words import rfc3339
 from chronoshard.client.transport import new_key
+
+_COLUMNS = ("token_id", "owner", "role", "created_at", "expires_at")
 
 
 def create(
@@ -49,8 +51,8 @@ def list_(*, output: Output = "table") -> int:
     view = reader()
     with connect() as client:
         found = list(client.admin.tokens())
-    names = [str(token.get("token_id") or token.get("id")) for token in found]
-    show(found, output, table=lambda: plain_table(found, view), names=names)
+    names = [str(token["token_id"]) for token in found]
+    show(found, output, table=lambda: columns_of(found, _COLUMNS, view), names=names)
     return Exit.OK
 
 

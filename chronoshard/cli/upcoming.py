@@ -6,22 +6,27 @@ An expression is worked out here, by the very code that the server uses: no serv
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from chronoshard.cli.failures import Exit
 from chronoshard.cli.output import Output, show
+from chronoshard.cli.parsing import parse_duration
 from chronoshard.cli.session import connect, find_job, reader
 from chronoshard.cli.table import render
 from chronoshard.cli.words import Reader, epoch_ms, relative, rfc3339
-from chronoshard.client import Client
 from chronoshard.client.transport import Json
 from chronoshard.errors import InvalidInput
 
+if TYPE_CHECKING:
+    from chronoshard.domain.schedule import Dst
+    from chronoshard.domain.trigger import Trigger
+
 MOST = 100
-_RECURRING = ("cron", "interval")
+NAMED_BY_SERVER = 5  # next runs in a job's document; fewer: there are no more
 _FIELD = re.compile(r"[\d*?/,#LWH()A-Za-z-]+")
 
 
@@ -54,7 +59,7 @@ def upcoming(
         raise InvalidInput(f"{what!r} is a job, and a job has its own zone", code="usage.zone", pointer="--zone")
     else:
         with connect() as client:
-            data = _of_job(client, what, count, view)
+            data = of_job(find_job(client, what).job, count=count, now_ms=view.now_ms)
     show(data, output, table=lambda: _page(data, view), names=[entry["utc"] for entry in data["times"]])
     return Exit.OK
 
@@ -69,35 +74,76 @@ def is_expression(word: str) -> bool:
 
 def of_expression(schedule: str, zone: str, *, count: int, now_ms: int) -> Json:
     """Return `{description, times}` of a cron expression, as the server's preview would."""
-    from chronoshard.domain.preview import annotated, describe
+    from chronoshard.domain.preview import describe
     from chronoshard.domain.schedule import Dst
-    from chronoshard.domain.timezones import zone_of
     from chronoshard.domain.trigger import Cron, next_occurrences, validated
 
     given = Cron(schedule, zone)
     trigger = validated(given, now_ms=now_ms, job_id="")
-    times = []
-    for nominal_ms in next_occurrences(trigger, after_ms=now_ms, dst=Dst(), count=count):
-        local = datetime.fromtimestamp(nominal_ms / 1000, UTC).astimezone(zone_of(zone))
-        note = annotated(trigger, nominal_ms, Dst())
-        entry = {"utc": rfc3339(nominal_ms), "local": local.isoformat()}
-        times.append({**entry, "note": note} if note else entry)
+    nominals = next_occurrences(trigger, after_ms=now_ms, dst=Dst(), count=count)
     own = ", where every job has its own value for H" if trigger != given else ""
-    return {"description": f"{describe(trigger)}{own}", "times": times}
+    return {"description": f"{describe(trigger)}{own}", "times": _times(trigger, nominals, Dst())}
 
 
-def _of_job(client: Client, word: str, count: int, view: Reader) -> Json:
-    job = find_job(client, word).job
-    trigger = job.get("trigger") or {}
-    paused = {"status": job["status"]} if job.get("status") not in (None, "scheduled") else {}
-    if trigger.get("kind") in _RECURRING and not paused:
-        return client.preview(trigger, dst=job.get("dst"), count=count)
-    times = [{"utc": time, "local": _local(time, view)} for time in (job.get("next_runs") or ())[:count]]
-    return {"description": str(trigger.get("kind")), "times": times, **paused}
+def of_job(job: Json, *, count: int, now_ms: int) -> Json:
+    """Return `{description, times}` of a job: the runs that the server names, and what its trigger adds to them.
+
+    The server knows what was edited, paused and counted; it names five runs, the trigger gives the ones after.
+    """
+    from chronoshard.domain.preview import describe
+    from chronoshard.domain.schedule import Dst
+    from chronoshard.domain.trigger import next_occurrences
+
+    trigger, dst = _trigger_of(job, now_ms), Dst(**(job.get("dst") or {}))
+    nominals = [epoch_ms(time) for time in job["next_runs"]]
+    if len(nominals) == NAMED_BY_SERVER and "max_runs" not in job["trigger"]:
+        nominals += next_occurrences(
+            trigger, after_ms=nominals[-1], dst=dst, count=max(0, count - NAMED_BY_SERVER)
+        )
+    paused = {} if job["status"] == "scheduled" else {"status": job["status"]}
+    return {"description": describe(trigger), "times": _times(trigger, nominals[:count], dst), **paused}
 
 
-def _local(time: str, view: Reader) -> str:
-    return view.local(epoch_ms(time)).isoformat()
+def _trigger_of(job: Json, now_ms: int) -> Trigger:
+    """Return a job's trigger as the domain has it, without its bounds: the server has kept to them."""
+    from chronoshard.domain.trigger import Cron, Interval, Manual, Now, Once, validated
+
+    document = job["trigger"]
+    match document["kind"]:
+        case "cron":
+            trigger = Cron(
+                document["schedule"], document["zone"], ends_at_ms=_optional_ms(document.get("ends_at"))
+            )
+            return validated(trigger, now_ms=now_ms, job_id=job["job_id"]) if job["next_runs"] else trigger
+        case "interval":
+            every_ms = parse_duration(str(document["every"]), "every")
+            start_ms = epoch_ms(job["next_runs"][0]) if job["next_runs"] else now_ms
+            return Interval(every_ms, start_ms, ends_at_ms=_optional_ms(document.get("ends_at")))
+        case "once":
+            return Once(epoch_ms(document["at"]))
+        case "now":
+            return Now(now_ms)
+        case _:
+            return Manual()
+
+
+def _times(trigger: Trigger, nominals: Sequence[int], dst: Dst) -> list[Json]:
+    from chronoshard.domain.preview import annotated
+    from chronoshard.domain.timezones import zone_of
+    from chronoshard.domain.trigger import Cron
+
+    zone = zone_of(trigger.zone) if isinstance(trigger, Cron) else None
+    entries = []
+    for nominal_ms in nominals:
+        local = datetime.fromtimestamp(nominal_ms / 1000, UTC).astimezone(zone)
+        note = annotated(trigger, nominal_ms, dst)
+        entry = {"utc": rfc3339(nominal_ms), "local": local.isoformat(timespec="seconds")}
+        entries.append({**entry, "note": note} if note else entry)
+    return entries
+
+
+def _optional_ms(time: str | None) -> int | None:
+    return None if time is None else epoch_ms(time)
 
 
 def _page(data: Json, view: Reader) -> str:

@@ -51,7 +51,10 @@ def events(lines: Iterable[str]) -> Iterator[Event]:
 
 
 def follow(transport: Transport, path: str) -> Iterator[Chunk]:
-    """Yield the chunks of a stream to its end; raise Unavailable when it cannot be resumed."""
+    """Yield the chunks of a stream to its end; raise Unavailable when it cannot be resumed.
+
+    A stream has ended when the server says so; one that merely stops is resumed.
+    """
     last_id: str | None = None
     failures = 0
     while True:
@@ -64,7 +67,7 @@ def follow(transport: Transport, path: str) -> Iterator[Chunk]:
                     if event.kind == _END:
                         return
                     yield _chunk(event.data)
-            return
+            raise Unavailable("the server closed the stream before its end", code="server.stream")
         except Unavailable:
             if failures == len(RETRY_DELAYS_S):
                 raise

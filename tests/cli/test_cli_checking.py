@@ -20,7 +20,7 @@ class StoppedClock:
         self._now_s = now_s
 
     def now_ms(self) -> int:
-        return self._now_s * 1000
+        return self._now_s * 1000 + 500
 
     def monotonic_s(self) -> float:
         return 0.0

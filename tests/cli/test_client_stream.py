@@ -45,6 +45,13 @@ def test_a_broken_stream_goes_on_after_the_last_event(server: RestServer) -> Non
     assert [None, "4", "4"] == [seen.headers.get("last-event-id") for seen in server.seen]
 
 
+def test_a_stream_that_merely_stops_goes_on(server: RestServer) -> None:
+    server.reply("GET", PATH, events((0, "a\n")))
+    server.reply("GET", PATH, events((2, "b\n"), end=True))
+
+    assert ["a\n", "b\n"] == followed(server)
+
+
 def test_a_server_that_stays_away_ends_the_following(server: RestServer) -> None:
     server.reply("GET", PATH, NO_ANSWER)
 
