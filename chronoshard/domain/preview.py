@@ -23,7 +23,7 @@ def describe(trigger: Trigger) -> str:
             return f"Once, at {_utc(at_ms)}"
         case Now():
             return "Once, at once"
-        case Manual():
+        case Manual():  # pragma: no branch (there is no other kind)
             return "Only when asked"
 
 

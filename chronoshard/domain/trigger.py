@@ -99,8 +99,6 @@ def validated(trigger: Trigger, *, now_ms: int, job_id: str) -> Trigger:
             if at_ms < now_ms - PAST_MS:
                 raise _invalid("trigger.past", "at", "this time has passed", "give a later time, or kind now")
             _check_far(at_ms, now_ms, "at")
-        case Now() | Manual():
-            pass
     return trigger
 
 
@@ -109,15 +107,11 @@ def occurrences(trigger: Trigger, *, after_ms: int, dst: Dst) -> Iterator[int]:
     match trigger:
         case Cron() | Interval():
             low_ms, high_ms = _window(trigger, after_ms + 1, after_ms + HORIZON_MS)
-            if isinstance(trigger, Cron):
-                times = _cron_times(trigger, low_ms, dst)
-            else:
-                times = _interval_times(trigger, low_ms)
-            yield from itertools.takewhile(lambda nominal_ms: nominal_ms <= high_ms, times)
+            yield from itertools.takewhile(lambda nominal_ms: nominal_ms <= high_ms, _times(trigger, low_ms, dst))
         case Once(at_ms=at_ms) | Now(at_ms=at_ms):
             if after_ms < at_ms <= after_ms + HORIZON_MS:
                 yield at_ms
-        case Manual():
+        case Manual():  # pragma: no branch (there is no other kind)
             return
 
 
@@ -145,7 +139,7 @@ def previous_occurrence(trigger: Trigger, *, at_or_before_ms: int, not_before_ms
             return last_ms if last_ms >= max(low_ms, trigger.start_ms) else None
         case Once(at_ms=at_ms) | Now(at_ms=at_ms):
             return at_ms if not_before_ms <= at_ms <= at_or_before_ms else None
-        case Manual():
+        case Manual():  # pragma: no branch (there is no other kind)
             return None
 
 
@@ -164,7 +158,7 @@ def is_occurrence(trigger: Trigger, nominal_ms: int, *, dst: Dst) -> bool:
             return low_ms == high_ms and nominal_ms >= start_ms and (nominal_ms - start_ms) % every_ms == 0
         case Once(at_ms=at_ms) | Now(at_ms=at_ms):
             return nominal_ms == at_ms
-        case Manual():
+        case Manual():  # pragma: no branch (there is no other kind)
             return False
 
 
@@ -176,25 +170,20 @@ def due_ms(trigger: Trigger, job_id: str, nominal_ms: int) -> int:
     return nominal_ms + zlib.crc32(f"{job_id}/{nominal_ms}".encode()) * jitter_ms // 2**32
 
 
-def _cron_times(trigger: Cron, from_ms: int, dst: Dst) -> Iterator[int]:
-    """Yield the times from `from_ms` on; the first few are shared by all jobs with the same expression."""
-    after_s = (from_ms - 1) // 1000
-    shared = _first_times(trigger.schedule, trigger.zone, dst, after_s)
-    for instant_s in shared:
-        yield instant_s * 1000
-    if len(shared) == FIRST_TIMES:
-        for instant_s in instants(trigger.schedule, trigger.zone, dst, after_s=shared[-1]):
-            yield instant_s * 1000
+def _times(trigger: Cron | Interval, from_ms: int, dst: Dst) -> Iterator[int]:
+    """Return the times from `from_ms` on; the first few of a cron are shared by all jobs with its expression."""
+    if isinstance(trigger, Interval):
+        first = max(0, -((trigger.start_ms - from_ms) // trigger.every_ms))
+        return itertools.count(trigger.start_ms + first * trigger.every_ms, trigger.every_ms)
+    asked = (trigger.schedule, trigger.zone, dst)
+    shared = _first_times(*asked, (from_ms - 1) // 1000)
+    later = instants(*asked, after_s=shared[-1]) if len(shared) == FIRST_TIMES else iter(())
+    return (instant_s * 1000 for instant_s in itertools.chain(shared, later))
 
 
 @lru_cache(maxsize=MEMOISED)
 def _first_times(schedule: str, zone: str, dst: Dst, after_s: int) -> tuple[int, ...]:
     return tuple(itertools.islice(instants(schedule, zone, dst, after_s=after_s), FIRST_TIMES))
-
-
-def _interval_times(trigger: Interval, from_ms: int) -> Iterator[int]:
-    first = max(0, -((trigger.start_ms - from_ms) // trigger.every_ms))
-    return itertools.count(trigger.start_ms + first * trigger.every_ms, trigger.every_ms)
 
 
 def _window(trigger: Cron | Interval, low_ms: int, high_ms: int) -> tuple[int, int]:

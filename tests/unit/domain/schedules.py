@@ -48,13 +48,16 @@ def parts(draw: st.DrawFn, low: int, high: int, *, steps: bool = True) -> Part:
 
 @st.composite
 def expressions(draw: st.DrawFn, *, any_date: bool = False, date_steps: bool = True) -> Plain:
-    """Draw an expression of five fields; `any_date`: restricted by the time of the day alone."""
+    """Draw an expression of five fields; `any_date`: restricted by the time of the day alone.
+
+    Without steps there is a date in every month that is named.
+    """
     minute, hour = draw(parts(0, 59)), draw(parts(0, 23))
     day, month, weekday = (
         (Part("*", frozenset()),) * 3
         if any_date
         else (
-            draw(parts(1, 28, steps=date_steps)),
+            draw(parts(1, 31 if date_steps else 28, steps=date_steps)),
             draw(parts(1, 12)),
             draw(parts(0, 6, steps=date_steps)),
         )

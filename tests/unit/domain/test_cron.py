@@ -176,6 +176,10 @@ def test_a_star_or_a_step_in_the_hour_means_real_instants(hour: str, every: bool
     assert every == parse(f"30 */5 {hour} * * *").every_hour
 
 
+def test_a_date_of_another_month_does_not_match() -> None:
+    assert [3] == [month for month in range(1, 13) if parse("0 0 1 3 *").matches_date(date(2026, month, 1))]
+
+
 def test_civil_times_come_in_either_order_and_within_their_bounds() -> None:
     fields = parse("*/20 30 6,18 1 * *")
     times = list(civil_times(fields, 0, 40 * DAY_S))

@@ -207,6 +207,15 @@ def test_the_policy_for_changes_of_the_clocks_is_part_of_the_question() -> None:
     assert not is_occurrence(trigger, gap_ms, dst=Dst(gap="skip"))
 
 
+@pytest.mark.parametrize("schedule", ["30 2 * * *", "0,30 2,3 * * *"])
+def test_backwards_too_a_run_that_a_gap_shifted_comes_once(schedule: str) -> None:
+    trigger, gap_ms = Cron(schedule, "Europe/Berlin"), 1_774_746_000_000
+
+    assert gap_ms == before(trigger, gap_ms)
+    assert gap_ms == before(trigger, gap_ms + MINUTE)
+    assert gap_ms - DAY < (before(trigger, gap_ms - 1) or 0) < gap_ms - 2 * HOUR
+
+
 @given(
     st.integers(0, MAX_JITTER_MS), st.text(max_size=40), st.integers(0, 4_000_000_000_000), st.sampled_from("ci")
 )
