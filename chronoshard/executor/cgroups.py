@@ -107,11 +107,12 @@ def find_hierarchy(name: str) -> Hierarchy:
         if memory or pids:
             return Hierarchy(1, memory, pids)
     if "" in mounts:
-        parent = own.get("", "/").removesuffix(f"/{LEAF}")
-        if _delegate(mounts[""] / parent.lstrip("/")):
-            group = _writable(mounts[""], parent, name)
-            if group and _enable(group):
-                return Hierarchy(2, group, group)
+        ours = own.get("", "/").removesuffix(f"/{LEAF}")
+        for parent in dict.fromkeys((ours, "/")):  # at the root only who is root may
+            if _delegate(mounts[""] / parent.lstrip("/")):
+                group = _writable(mounts[""], parent, name)
+                if group and _enable(group):
+                    return Hierarchy(2, group, group)
     return NO_HIERARCHY
 
 
@@ -175,17 +176,19 @@ def _writable(mount: Path, own: str, name: str) -> Path | None:
 def _delegate(parent: Path) -> bool:
     """Hand the two controllers down from our own version 2 group.
 
-    A group that has processes can hand nothing down, so we move ourselves into a leaf first; processes that
-    are not ours stay where they are, and then the kernel refuses.
+    A group that has processes can hand nothing down: if they are only the executor and its supervisor, they
+    move into a leaf.
     """
     if _enable(parent):
         return True
+    there = processes_in(parent)
+    if there - {os.getppid(), os.getpid()}:
+        return False
     leaf = parent / LEAF
     try:
         leaf.mkdir(exist_ok=True)
-        for pid in (os.getppid(), os.getpid()):
-            if pid in processes_in(parent):
-                (leaf / "cgroup.procs").write_text(str(pid))
+        for pid in there:
+            (leaf / "cgroup.procs").write_text(str(pid))
     except OSError:
         return False
     return _enable(parent)

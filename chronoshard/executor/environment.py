@@ -12,7 +12,7 @@ from chronoshard.link import StartOrder
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 VALUE_BYTES = 100_000  # the kernel takes 128 KB per variable; longer params are on standard input only
-_NO_NAME = re.compile(r"[^A-Z0-9]")
+_NO_NAME = re.compile(r"[^A-Za-z0-9]")
 
 
 def run_marker(order: StartOrder) -> str:
@@ -45,7 +45,7 @@ def param_variables(params: bytes) -> dict[str, str]:
     for name, value in msgspec.json.decode(params, type=dict[str, object]).items():
         text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
         if "\0" not in text and len(text.encode()) <= VALUE_BYTES:
-            variables[f"CHRONOSHARD_PARAM_{_NO_NAME.sub('_', name.upper())}"] = text
+            variables[f"CHRONOSHARD_PARAM_{_NO_NAME.sub('_', name).upper()}"] = text
     return variables
 
 

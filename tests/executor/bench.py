@@ -73,6 +73,14 @@ class MemoryBlobs:
             raise Unavailable("the blob store is away")
 
 
+def uploaded(blobs: MemoryBlobs, runtime: str, source: bytes) -> str:
+    """Keep a task's code and return its id."""
+    blob = runtime.encode() + b"\n" + source
+    name = hashlib.sha256(blob).hexdigest()
+    blobs.kept[f"tasks/{name}"] = blob
+    return f"sha256:{name}"
+
+
 class Orchestrator:
     """Counts beats and accepts results, unless it is told not to."""
 
@@ -169,10 +177,7 @@ class Bench:
 
     def task(self, runtime: str, source: str | bytes) -> str:
         """Upload a task and return its id."""
-        blob = runtime.encode() + b"\n" + (source.encode() if isinstance(source, str) else source)
-        name = hashlib.sha256(blob).hexdigest()
-        self.blobs.kept[f"tasks/{name}"] = blob
-        return f"sha256:{name}"
+        return uploaded(self.blobs, runtime, source.encode() if isinstance(source, str) else source)
 
     def order(self, runtime: str, source: str | bytes = "", **changes: Any) -> StartOrder:
         """Return an order for a new attempt of this code."""

@@ -28,7 +28,7 @@ with open("/tmp/full", "wb") as file:
 """
 LOOK_OUTSIDE = """
 import os, socket
-for path in ("/etc/shadow", os.path.expanduser("~/.ssh"), "/home", os.environ.get("SECRET", "/var/log")):
+for path in ("/etc/shadow", "/etc/gshadow", "/home", os.environ.get("SECRET", "/var/log")):
     print(path, os.path.exists(path))
 print(os.getuid() != 0, len([n for n in os.listdir("/proc") if n.isdigit()]) < 10)
 for path in ("/", "/usr", "/etc", "/dev", "/task"):
@@ -113,7 +113,7 @@ def test_a_sandboxed_task_sees_and_changes_nothing_of_the_host(running: Bench) -
 
     assert [
         "/etc/shadow False",
-        "/root/.ssh False",
+        "/etc/gshadow False",
         "/home False",
         "/var/log False",
         "True True",
