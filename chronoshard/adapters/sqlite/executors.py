@@ -26,6 +26,8 @@ _KILLS = Query(
     "SELECT json_group_array(json(attempt)) FROM kills WHERE executor = :executor AND incarnation = :incarnation",
     list[AttemptKey],
 )
+_OVER = "(executor, incarnation) IN (SELECT value ->> 0, value ->> 1 FROM json_each(:incarnations))"
+_FORGET = (f"DELETE FROM beats WHERE {_OVER}", f"DELETE FROM kills WHERE {_OVER}")
 _DRAINING = Query("SELECT json_group_array(executor) FROM drains", list[str])
 
 
@@ -57,13 +59,8 @@ class SqliteExecutors:
         return self._database.ask(_KILLS, {"executor": incarnation.executor, "incarnation": incarnation.id})
 
     def forget(self, incarnations: Collection[Incarnation]) -> None:
-        if not incarnations:
-            return
-        with self._database.write() as connection:
-            for table in ("beats", "kills"):
-                connection.executemany(
-                    f"DELETE FROM {table} WHERE executor = ? AND incarnation = ?", list(incarnations)
-                )
+        parameters = {"incarnations": as_json(list(incarnations))}
+        self._database.write(lambda connection: [connection.execute(sql, parameters) for sql in _FORGET])
 
     def set_drain(self, executor: str, draining: bool) -> None:
         change = "INSERT OR IGNORE INTO drains VALUES (:executor)"

@@ -1,7 +1,12 @@
-"""Removes what is past its retention, a little at a time."""
+"""Removes what is past its retention, a bounded number of rows at a time.
+
+Only rows that need nobody any more leave the timetable, however old the others are. Tables with an id of their own
+are in the order in which they were written, so what is too old stands first and nothing else is looked at.
+"""
 
 from __future__ import annotations
 
+import sqlite3
 from typing import NamedTuple
 
 from chronoshard.adapters.sqlite.database import Database
@@ -19,42 +24,57 @@ class Retention(NamedTuple):
     intent_days: int = 2
 
 
-_TIMETABLE = """
+_SETTLED = """
 DELETE FROM timetable WHERE (shard, due_ms, job_id, nominal_ms, origin, attempt) IN (
     SELECT shard, due_ms, job_id, nominal_ms, origin, attempt FROM timetable
-    WHERE shard = :shard AND due_ms < :before_ms AND followed = 1 LIMIT :limit)"""
-_MINUTES = "DELETE FROM minutes WHERE shard = :shard AND minute < :before_minute"
-_OLDEST = {
-    "history": "DELETE FROM history WHERE id IN (SELECT id FROM history WHERE finished_ms < :before_ms"
-    " AND id < (SELECT min(id) FROM history) + :limit)",
-    "answers": "DELETE FROM answers WHERE id IN (SELECT id FROM answers WHERE taken_ms < :before_ms LIMIT :limit)",
-    "requests": "DELETE FROM requests WHERE id IN (SELECT id FROM requests WHERE nominal_ms < :before_ms"
-    " AND id < (SELECT min(id) FROM requests) + :limit)",
-}
+    WHERE shard = :shard AND due_ms < :before AND followed = 1 AND state <> 'RUNNING' LIMIT :limit)"""
+_MINUTES = """
+DELETE FROM minutes WHERE (shard, minute) IN (
+    SELECT shard, minute FROM minutes WHERE shard = :shard AND minute < :before AND settled = 1 LIMIT :limit)"""
+_INTENTS = """
+DELETE FROM intents WHERE (minute, job_id, generation) IN (
+    SELECT minute, job_id, generation FROM intents WHERE minute < :before LIMIT :limit)"""
+_BEATS = """
+DELETE FROM beats WHERE (executor, incarnation) IN (
+    SELECT executor, incarnation FROM beats WHERE recorded_ms < :before LIMIT :limit)"""
 
 
-def expire(database: Database, retention: Retention, *, now_ms: int, limit: int) -> int:
-    """Remove at most about `limit` rows of each kind; return how many."""
+def _oldest(table: str, time: str) -> str:
+    """Return what removes the first rows of a table, up to the first that is young enough."""
+    first = f"SELECT id, {time} AS time FROM {table} ORDER BY id LIMIT :limit"
+    young = f"SELECT min(id) FROM ({first}) WHERE time >= :before"
+    return f"""
+DELETE FROM {table} WHERE id IN (SELECT id FROM ({first})) AND id < ifnull(({young}), {2**63 - 1})"""
+
+
+_HISTORY = _oldest("history", "finished_ms")
+_REQUESTS = _oldest("requests", "nominal_ms")
+_SKIPPED = _oldest("skipped", "until_ms")
+_ANSWERS = _oldest("answers", "taken_ms")
+
+
+def expire(database: Database, retention: Retention, *, shards: int, now_ms: int, limit: int) -> int:
+    """Remove at most `limit` rows; return how many."""
     timetable_ms = now_ms - retention.timetable_days * DAY_MS
     history_ms = now_ms - retention.history_days * DAY_MS
-    removed = 0
-    with database.write() as connection:
-        shards = [shard for (shard,) in connection.execute("SELECT DISTINCT shard FROM minutes")]
-        for shard in shards:
-            removed += connection.execute(
-                _TIMETABLE, {"shard": shard, "before_ms": timetable_ms, "limit": limit // len(shards) + 1}
-            ).rowcount
-            removed += connection.execute(
-                _MINUTES, {"shard": shard, "before_minute": timetable_ms // MINUTE_MS}
-            ).rowcount
-        for table, before_ms in (
-            ("history", history_ms),
-            ("requests", history_ms),
-            ("answers", now_ms - retention.answer_days * DAY_MS),
-        ):
-            removed += connection.execute(_OLDEST[table], {"before_ms": before_ms, "limit": limit}).rowcount
-        before_minute = (now_ms - retention.intent_days * DAY_MS) // MINUTE_MS
-        removed += connection.execute(
-            "DELETE FROM intents WHERE minute < :before", {"before": before_minute}
-        ).rowcount
-    return removed
+    steps: list[tuple[str, int, int]] = []  # statement, shard, limit of age
+    for shard in range(shards):
+        steps.append((_SETTLED, shard, timetable_ms))
+        steps.append((_MINUTES, shard, timetable_ms // MINUTE_MS))
+    steps += [
+        (_HISTORY, 0, history_ms),
+        (_REQUESTS, 0, history_ms),
+        (_SKIPPED, 0, history_ms),
+        (_ANSWERS, 0, now_ms - retention.answer_days * DAY_MS),
+        (_INTENTS, 0, (now_ms - retention.intent_days * DAY_MS) // MINUTE_MS),
+        (_BEATS, 0, timetable_ms),
+    ]
+
+    def remove(connection: sqlite3.Connection) -> int:
+        removed = 0
+        for sql, shard, before in steps:
+            parameters = {"shard": shard, "before": before, "limit": limit - removed}
+            removed += connection.execute(sql, parameters).rowcount
+        return removed
+
+    return database.write(remove)

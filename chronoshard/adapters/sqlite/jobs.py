@@ -38,7 +38,7 @@ _OF_OWNER = Query(
     WHERE h.owner = :owner AND h.status <> 'deleted' AND h.job_id < :before ORDER BY h.job_id DESC LIMIT :limit)""",
     _Found,
 )
-_CHANGE = """UPDATE heads SET generation = :generation, status = :status, body = :body
+_CHANGE = """UPDATE heads SET owner = :owner, generation = :generation, status = :status, body = :body
     WHERE shard = :shard AND job_id = :job_id AND generation = :expected"""
 _LIVE_RUN = """UPDATE heads SET live_run = :run_id
     WHERE shard = :shard AND job_id = :job_id AND (live_run IS :expected OR live_run IS :run_id)"""
@@ -70,6 +70,8 @@ _SKIPPED = Query(
 )
 _INSERT_INTENTS = """INSERT OR REPLACE INTO intents (minute, job_id, generation, body)
     SELECT value ->> 'minute', value ->> 'job_id', value ->> 'generation', value FROM json_each(:batch)"""
+_FORGET_INTENTS = """DELETE FROM intents WHERE (minute, job_id, generation) IN
+    (SELECT value ->> 'minute', value ->> 'job_id', value ->> 'generation' FROM json_each(:batch))"""
 _INSERT_REQUESTS = """INSERT OR IGNORE INTO requests (job_id, origin, nominal_ms, body)
     SELECT value ->> 'job_id', value ->> 'origin', value ->> 'nominal_ms', value FROM json_each(:batch)"""
 _INSERT_SKIPPED = """INSERT OR IGNORE INTO skipped (job_id, from_ms, until_ms, reason)
@@ -82,8 +84,7 @@ class SqliteJobs:
         self._shards = shards
 
     def insert(self, jobs: Sequence[tuple[Head, Spec]]) -> None:
-        with self._database.write() as connection:
-            self._insert(connection, jobs)
+        self._database.write(lambda connection: self._insert(connection, jobs))
 
     def create(self, head: Head, spec: Spec) -> Head:
         self.insert([(head, spec)])
@@ -94,23 +95,10 @@ class SqliteJobs:
         return {head.job_id: head for head in _with_live_run(found)}
 
     def change(self, head: Head, spec: Spec | None, *, expected_generation: int) -> bool:
-        with self._database.write() as connection:
-            changed = connection.execute(
-                _CHANGE,
-                {
-                    **self._at(head.job_id),
-                    "generation": head.generation,
-                    "status": head.status,
-                    "body": _body(head),
-                    "expected": expected_generation,
-                },
-            ).rowcount
-            if changed and spec is not None:
-                self._insert_specs(connection, [spec])
-        if changed:
+        if self._database.write(lambda connection: self._change(connection, head, spec, expected_generation)):
             return True
         now = self.heads([head.job_id]).get(head.job_id)
-        return now is not None and _body(now) == _body(head)
+        return now is not None and msgspec.structs.replace(now, live_run=head.live_run) == head
 
     def set_live_run(self, job_id: str, *, expected: str | None, run_id: str | None) -> bool:
         parameters = {**self._at(job_id), "expected": expected, "run_id": run_id}
@@ -149,11 +137,7 @@ class SqliteJobs:
         return self._database.ask(_INTENTS, {"minute": minute})
 
     def forget_intents(self, intents: Sequence[Intent]) -> None:
-        with self._database.write() as connection:
-            connection.executemany(
-                "DELETE FROM intents WHERE minute = ? AND job_id = ? AND generation = ?",
-                [(intent.minute, intent.job_id, intent.generation) for intent in intents],
-            )
+        self._database.execute(_FORGET_INTENTS, {"batch": as_json(intents)})
 
     def request(self, requests: Sequence[Request]) -> list[Request]:
         self._database.execute(_INSERT_REQUESTS, {"batch": as_json(requests)})
@@ -174,6 +158,24 @@ class SqliteJobs:
 
     def skipped(self, job_id: str) -> list[Skipped]:
         return self._database.ask(_SKIPPED, {"job_id": job_id})
+
+    def _change(
+        self, connection: sqlite3.Connection, head: Head, spec: Spec | None, expected_generation: int
+    ) -> bool:
+        """Write head and spec, or neither: of two edits of one generation only the winner's spec is kept."""
+        parameters = {
+            **self._at(head.job_id),
+            "owner": head.owner,
+            "generation": head.generation,
+            "status": head.status,
+            "body": _body(head),
+            "expected": expected_generation,
+        }
+        if connection.execute(_CHANGE, parameters).rowcount == 0:
+            return False
+        if spec is not None:
+            self._insert_specs(connection, [spec])
+        return True
 
     def _insert(self, connection: sqlite3.Connection, jobs: Sequence[tuple[Head, Spec]]) -> None:
         batch = [

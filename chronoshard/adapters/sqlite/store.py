@@ -34,6 +34,7 @@ class SqliteStore:
         self._database = database
         self._clock = clock
         self._retention = retention
+        self._shards = shards
         self.timetable = SqliteTimetable(database, shards=shards)
         self.minutes = SqliteMinutes(database)
         self.jobs = SqliteJobs(database, shards=shards)
@@ -69,7 +70,7 @@ class SqliteStore:
         return f"SQLite {sqlite3.sqlite_version}"
 
     def expire(self, *, now_ms: int, limit: int) -> int:
-        return expire(self._database, self._retention, now_ms=now_ms, limit=limit)
+        return expire(self._database, self._retention, shards=self._shards, now_ms=now_ms, limit=limit)
 
     def iter_partitions(self, shard: int, *, from_minute: int, until_minute: int) -> Iterator[Partition]:
         from_ms = from_minute * MINUTE_MS

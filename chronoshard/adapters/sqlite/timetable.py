@@ -140,22 +140,14 @@ class SqliteTimetable:
         )
 
     def rows(self, keys: Sequence[AttemptKey]) -> list[Row | None]:
-        if not keys:
-            return []
-        found = self._database.ask(_ROWS, {"keys": as_json([self._place(key) for key in keys])})
-        by_key = {row.key: row for row in found}
-        return [by_key.get(key) for key in keys]
+        return _in_order(keys, self._database.ask(_ROWS, self._places(keys))) if keys else []
 
     def apply(self, partition: Partition, changes: Sequence[Change]) -> list[Row | None] | None:
-        with self._database.alone():
-            if self._try(changes):
-                return None
-            rows = self.rows([change.key for change in changes])
-            pairs = list(zip(changes, rows, strict=True))
-            if any(row is None or not (is_done(c, row) or is_possible(c, row)) for c, row in pairs):
-                return rows
-            pending = [change for change, row in pairs if row is not None and not is_done(change, row)]
-            return None if not pending or self._try(pending) else rows
+        try:
+            self._database.write(lambda connection: self._apply(connection, changes))
+        except _Refused:
+            return self._database.write(lambda connection: self._look_and_apply(connection, changes))
+        return None
 
     def follow(self, keys: Sequence[AttemptKey]) -> None:
         if keys:
@@ -176,25 +168,38 @@ class SqliteTimetable:
             key.attempt,
         )
 
-    def _try(self, changes: Sequence[Change]) -> bool:
-        """Apply all or none; say which."""
-        kinds: dict[type[Change], list[Change]] = {}
+    def _places(self, keys: Sequence[AttemptKey]) -> dict[str, str]:
+        return {"keys": as_json([self._place(key) for key in keys])}
+
+    def _apply(self, connection: sqlite3.Connection, changes: Sequence[Change]) -> None:
+        """Apply all, or raise _Refused, which undoes what was applied."""
+        kinds: dict[type[Change], list[tuple[Any, ...]]] = {}
         for change in changes:
-            kinds.setdefault(type(change), []).append(change)
-        try:
-            with self._database.write() as connection:
-                for kind, batch in kinds.items():
-                    items = [(*self._place(change.key), change) for change in batch]
-                    _apply(connection, _CHANGES[kind], items)
-        except _Refused:
-            return False
-        return True
+            kinds.setdefault(type(change), []).append((*self._place(change.key), change))
+        for kind, items in kinds.items():
+            if connection.execute(_CHANGES[kind], {"batch": as_json(items)}).rowcount != len(items):
+                raise _Refused
+
+    def _look_and_apply(
+        self, connection: sqlite3.Connection, changes: Sequence[Change]
+    ) -> list[Row | None] | None:
+        """Apply what was not applied before; when anything is refused nothing, and return the rows."""
+        keys = [change.key for change in changes]
+        rows = _in_order(keys, _ROWS.run(connection, self._places(keys)))
+        pending: list[Change] = []
+        for change, row in zip(changes, rows, strict=True):
+            if row is None or not (is_done(change, row) or is_possible(change, row)):
+                return rows
+            if not is_done(change, row):
+                pending.append(change)
+        self._apply(connection, pending)
+        return None
 
 
 class _Refused(Exception):
-    """One row was not in the state that its change comes from."""
+    """A row was not in the state that its change comes from."""
 
 
-def _apply(connection: sqlite3.Connection, sql: str, items: list[tuple[Any, ...]]) -> None:
-    if connection.execute(sql, {"batch": as_json(items)}).rowcount != len(items):
-        raise _Refused
+def _in_order(keys: Sequence[AttemptKey], found: list[Row]) -> list[Row | None]:
+    by_key = {row.key: row for row in found}
+    return [by_key.get(key) for key in keys]
