@@ -96,12 +96,7 @@ def _python() -> Runtime:
 
 def _javascript() -> Iterator[Runtime]:
     """Deno from its wheel, else what is on the PATH. Code is a module (`.mjs`) in all of them."""
-    if find_spec("deno"):
-        from deno import find_deno_bin  # type: ignore[import-untyped]  # the wheel has no types
-
-        deno: str | None = find_deno_bin()
-    else:
-        deno = shutil.which("deno")
+    deno = _deno() or shutil.which("deno")
     if deno:
         deno = os.path.realpath(deno)
         variables = {"DENO_DIR": "{temporary}/.deno", "DENO_NO_UPDATE_CHECK": "1"}
@@ -109,3 +104,15 @@ def _javascript() -> Iterator[Runtime]:
     elif other := shutil.which("node") or shutil.which("bun"):
         other = os.path.realpath(other)
         yield Runtime("javascript", (other,), ".mjs", (other,))
+
+
+def _deno() -> str | None:
+    """Return the program of the installed wheel."""
+    if find_spec("deno") is None:
+        return None
+    from deno import find_deno_bin  # type: ignore[import-untyped]  # the wheel has no types
+
+    try:
+        return str(find_deno_bin())
+    except FileNotFoundError:
+        return None
