@@ -27,6 +27,7 @@ CRON_RUNS = 3
 class Show:
     def __init__(self, data: Path, failpoints: str) -> None:
         self._began_s = time.monotonic()
+        self._missed: list[str] = []
         self._data = data
         self._embedded = Embedded(data, Settings(executor_slots=2))
         self._embedded.start()
@@ -98,6 +99,7 @@ class Show:
         while not done():
             if time.monotonic() - self._began_s > DEADLINE_S:
                 self.say(f"gave up waiting for {what}")
+                self._missed.append(f"waited in vain for {what}")
                 return False
             self._watch.look()
             time.sleep(POLL_S)
@@ -111,7 +113,7 @@ class Show:
             print(f"  {name:<22} {value}")
         print(f"  {'ledger':<22} {len(ledger['problems'])} problems")
         print(f"  {'output and database':<22} {self._data}")
-        problems = [*verdict.problems, *(str(problem) for problem in ledger["problems"])]
+        problems = [*self._missed, *verdict.problems, *(str(problem) for problem in ledger["problems"])]
         for problem in problems:
             print(f"  NOT AS IT SHOULD BE: {problem}")
         print("  everything as it should be" if not problems else f"  {len(problems)} problems")
