@@ -53,26 +53,29 @@ class Ahead:
         self, row: Row, head: Head, entry: Entry, through_ms: int, now_ms: int
     ) -> tuple[list[Plan], list[Skipped]]:
         nominal_ms = row.key.nominal_ms
-        jump = self._jump(head, entry, nominal_ms, now_ms) if nominal_ms >= through_ms else None
+        # What is made already reaches ahead of the row that is read: the jump begins after it, or it never would.
+        jump = self._jump(head, entry, nominal_ms, max(nominal_ms, through_ms), now_ms)
         start_ms = nominal_ms if jump is None else jump.until_ms - 1
         plans = plans_after(head, nominal_ms=start_ms, ordinal=row.ordinal)
         return [plan for plan in plans if plan.key.nominal_ms > through_ms], [jump] if jump else []
 
-    def _jump(self, head: Head, entry: Entry, nominal_ms: int, now_ms: int) -> Skipped | None:
-        """Return one record for all that catch-up would skip one by one after a long absence."""
+    def _jump(self, head: Head, entry: Entry, nominal_ms: int, after_ms: int, now_ms: int) -> Skipped | None:
+        """Return one record for all after `after_ms` that catch-up would skip one by one after a long absence."""
         trigger = entry.trigger
         assert isinstance(trigger, Cron | Interval)
-        if now_ms - nominal_ms < LATE_MS or trigger.max_runs is not None:
+        if now_ms - after_ms < LATE_MS or trigger.max_runs is not None:
             return None  # a trigger with max_runs counts its occurrences: none may be left out
-        until_ms = skip_until(head.catchup, trigger, after_ms=nominal_ms, now_ms=now_ms, dst=head.dst)
+        until_ms = skip_until(head.catchup, trigger, after_ms=after_ms, now_ms=now_ms, dst=head.dst)
         if until_ms is None:
             return None
         span_end_ms = min(
             (e.from_ms for e in head.timeline if e.from_ms > nominal_ms), default=until_ms
         )  # the next trigger's rows were made when it was appended
+        if span_end_ms <= after_ms:
+            return None
         return Skipped(
             job_id=head.job_id,
-            from_ms=nominal_ms + 1,
+            from_ms=after_ms + 1,
             until_ms=min(until_ms, span_end_ms),
             reason=f"catchup.{head.catchup.mode}",
         )
