@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from chronoshard.domain.bundle import Item, bundles_of
+from chronoshard.domain.identity import partition_of
 from chronoshard.domain.states import State
 from chronoshard.failpoints import armed
 from chronoshard.ports import Member
 from tests.faults.scripted import HandClock
-from tests.faults.world import World, once
+from tests.faults.world import SHARDS, World, once
 
 MINUTES_5 = {"kind": "interval", "every": "5m"}
 
@@ -27,11 +29,14 @@ def test_what_was_missed_runs_as_the_job_says(world: World, mode: str, late: lis
     assert 1_200 == (world.starts(job)[-1].key.nominal_ms - began_ms) // 1000
 
 
-def test_a_long_outage_of_an_every_second_job_is_one_record(world: World) -> None:
-    """Away for six hours: 21,600 occurrences."""
+@pytest.mark.parametrize("restarted", [False, True], ids=["lived_through", "restarted"])
+def test_a_long_outage_of_an_every_second_job_is_one_record(world: World, restarted: bool) -> None:
+    """Away for six hours: 21,600 occurrences. The worker remembers how far it had made rows, or is a new one."""
     job = world.submit({"kind": "interval", "every": "1s"})
     world.run(5)
     world.clock.advance(21_600)
+    if restarted:
+        world.shard_workers = [world.new_shard_worker("w1")]
     world.run(30)
     [skipped] = world.store.jobs.skipped(job.job_id)
     assert "catchup.latest" == skipped.reason
@@ -122,11 +127,10 @@ def test_an_edit_while_a_run_of_the_old_plan_waits_leaves_one_run_per_nominal_ti
     job = world.submit({"kind": "interval", "every": "60s", "start": start})
     world.run(40)
     world.e1.slots = 0
-    with armed("following.before", lambda: None):
-        world.edit(job, trigger={"kind": "interval", "every": "60s", "start": start, "jitter": "20s"})
+    world.edit(job, trigger={"kind": "interval", "every": "60s", "start": start, "jitter": "20s"})
     world.run(85)
     world.e1.slots = 100
-    world.run(60)
+    world.run(50)  # until just before the next nominal time
     nominals = [(order.key.nominal_ms - began_ms) // 1000 for order in world.starts(job)]
     assert [60, 120] == sorted(nominals)
     assert {"schedule.superseded"} == {row.reason for row in world.rows(job) if row.state is State.SKIPPED}
@@ -141,3 +145,60 @@ def test_a_worker_whose_clock_is_an_hour_fast_releases_nothing_early(world: Worl
         world.run(1)
         assert all(order.key.due_ms <= world.clock.now_ms() for order in world.starts(job))
     assert 2 == len(world.starts(job))
+
+
+def test_a_claim_that_another_was_faster_with_starts_nothing_twice(world: World) -> None:
+    """Two orchestrators have the same run: the first freezes between reserving and claiming, the second starts
+    it; then the first goes on and finds the claim of the other."""
+    job = world.submit()
+    [first] = world.orchestrators
+    row = world.row(job)
+    for worker in world.shard_workers:
+        worker.tick()
+    second = world.new_orchestrator("o2")
+
+    def overtake() -> None:
+        world.coordination.leave(Member("orchestrator", "o1"))
+        world.master.tick()
+        world.broker.publish(bundles_of(partition_of(row.key, SHARDS), [(Item(row.key), job)]))
+        world.broker.hurry()
+        second.tick()
+
+    world.beat()
+    with armed("orchestrator.reserved", once(overtake)):
+        world.broker.hurry()
+        first.tick()
+    world.orchestrators = [first, second]
+    world.run(30)
+    assert 1 == len(world.starts(job))
+    assert world.starts(job)[0].token == world.row(job).claim
+
+
+def test_a_claim_whose_orchestrator_died_before_the_start_is_taken_over(world: World) -> None:
+    """The orchestrator dies right after the claim; the bundle comes again, to another, who asks the executor: it
+    was not started and never will be. There is no other executor, so the run goes on as its next attempt."""
+    job = world.submit()
+    [first] = world.orchestrators
+    for worker in world.shard_workers:
+        worker.tick()
+
+    def die() -> None:
+        raise RuntimeError("dead")
+
+    world.beat()
+    world.broker.hurry()
+    with armed("orchestrator.claimed", die), pytest.raises(RuntimeError, match="dead"):
+        first.tick()
+    old = world.row(job)
+    assert State.RUNNING == old.state
+    assert [] == world.starts(job)
+    world.coordination.leave(Member("orchestrator", "o1"))
+    for consumer in world.broker.consumers:
+        consumer.close()
+    world.broker.consumers.clear()
+    world.orchestrators = [world.new_orchestrator("o2")]
+    world.run(15)
+    [order] = world.starts(job)
+    assert [(old.key, "refused")] == world.e1.fences
+    assert [State.LOST, State.RUNNING] == [row.state for row in world.rows(job)]
+    assert order.token == world.rows(job)[-1].claim
