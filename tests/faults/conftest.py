@@ -1,3 +1,5 @@
+"""A world for each test, on a directory of its own."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
