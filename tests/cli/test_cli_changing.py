@@ -151,5 +151,6 @@ def test_a_token_is_made_shown_and_taken_back(server: RestServer, shell: Shell) 
         "admin", "token", "create", "--owner", "alice", "--role", "viewer", *expires, "-o", "name"
     )
     assert {"owner": "alice", "role": "viewer", "expires_at": "2028-01-01T00:00:00Z"} == server.seen[0].body
-    assert "TOKEN_ID  OWNER\nt1        alice\n" == shell("admin", "token", "list")
+    listed = shell("admin", "token", "list").splitlines()
+    assert ["t1", "alice", "-", "-", "-"] == listed[1].split()
     assert "t1 revoked\n" == shell("admin", "token", "revoke", "t1")
