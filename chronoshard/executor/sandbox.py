@@ -94,8 +94,9 @@ class Sandbox(msgspec.Struct, frozen=True, kw_only=True):
             "STATUS_FD",
             *self._namespaces(network),
             *_system(),
+            *_private(self.temporary_bytes),  # before what is shown: that may lie below /tmp
             *_shown({path: Path(path) for path in self.readable} | files | self._user_files(uid)),
-            *_private(self.temporary_bytes),
+            *f"--remount-ro /dev --remount-ro / --chdir {HOME}".split(),
             "--",
             *(become if self.setpriv else []),
             *argv,
@@ -140,7 +141,7 @@ def _system() -> list[str]:
 
 def _shown(files: dict[str, Path]) -> list[str]:
     """Bind each read-only, below directories that everybody may enter."""
-    arguments, made = [], set(map(Path, ("/", "/usr", "/etc")))
+    arguments, made = [], set(map(Path, ("/", "/usr", "/etc", TEMPORARY)))
     for inside, outside in files.items():
         for parent in reversed(Path(inside).parents):
             if parent not in made and Path("/usr") not in parent.parents:
@@ -154,8 +155,7 @@ def _private(temporary_bytes: int) -> list[str]:
     arguments = []
     for path in ("/dev/shm", TEMPORARY):
         arguments += ["--perms", "1777", "--size", str(temporary_bytes), "--tmpfs", path]
-    arguments += ["--perms", "0777", "--dir", HOME, "--symlink", TEMPORARY, "/var/tmp"]
-    return [*arguments, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME]
+    return [*arguments, "--perms", "0777", "--dir", HOME, "--symlink", TEMPORARY, "/var/tmp"]
 
 
 def open_sandbox(

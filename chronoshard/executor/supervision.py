@@ -116,6 +116,7 @@ class Supervision:
         if not self._closing:
             self._process.kill()
             self._process.wait()
+            self._channel.close()
             self._gone()
 
     def _receive(self) -> bytes:

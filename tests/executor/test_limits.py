@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+from pathlib import Path
 
 import psutil
 import pytest
@@ -140,3 +141,14 @@ def test_a_gigabyte_of_output_costs_the_executor_no_memory(running: Bench) -> No
     assert "SUCCEEDED" == result.state
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kb < 20_000
     assert [True] == [p.memory_info().rss < 60_000_000 for p in supervisor]
+
+
+def test_what_tasks_may_read_is_shown_wherever_it_lies(bench: Bench, tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    (shared / "prices").write_text("12\n")
+    bench.start(readable=(str(shared),))
+
+    result = bench.run("shell", f"cat {shared}/prices; touch {shared}/new || ls {tmp_path}")
+
+    assert b"12\nshared\n" == bench.printed(result)
