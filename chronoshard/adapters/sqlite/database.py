@@ -20,7 +20,7 @@ from chronoshard.adapters.sqlite.failures import unavailable
 from chronoshard.adapters.sqlite.guard import Guard
 from chronoshard.adapters.sqlite.migration import Migration, known, migrate
 from chronoshard.adapters.sqlite.query import Query
-from chronoshard.errors import ChronoshardError, Unavailable
+from chronoshard.errors import ChronoshardError, OutcomeUnknown, Unavailable
 from chronoshard.failpoints import failpoint
 
 MIN_VERSION = (3, 38, 0)  # the first with `->>`
@@ -39,8 +39,9 @@ Work = Callable[[sqlite3.Connection], T]
 class _Ticket(Generic[T]):
     """A write that waits; then its result, or what it failed with."""
 
-    def __init__(self, work: Work[T]) -> None:
+    def __init__(self, work: Work[T], *, single: bool) -> None:
         self._work = work
+        self.single = single  # one statement, which is a transaction by itself
         self._result: list[T] = []
         self.error: BaseException | None = None
 
@@ -78,13 +79,13 @@ class Database:
             self._guard.release()
             raise
 
-    def write(self, work: Work[T]) -> T:
+    def write(self, work: Work[T], *, single: bool = False) -> T:
         """Carry out `work` in a transaction; return its result when it is durable.
 
         What it raises undoes what it did, and is raised here. Raises Unavailable: nothing has changed;
-        OutcomeUnknown: ask again.
+        OutcomeUnknown: ask again. `single`: it runs one statement.
         """
-        ticket = _Ticket(work)
+        ticket = _Ticket(work, single=single)
         self._waiting.append(ticket)
         with self._turn:
             while not ticket.is_done:
@@ -93,7 +94,7 @@ class Database:
 
     def execute(self, sql: str, parameters: dict[str, Any] | None = None) -> int:
         """Run one statement that writes; return how many rows it changed."""
-        return self.write(lambda connection: connection.execute(sql, parameters or {}).rowcount)
+        return self.write(lambda connection: connection.execute(sql, parameters or {}).rowcount, single=True)
 
     def ask(self, query: Query[T], parameters: dict[str, Any] | None = None) -> T:
         """Answer from the newest committed state."""
@@ -120,19 +121,27 @@ class Database:
     def _commit(self, tickets: list[_Ticket[Any]]) -> None:
         """Carry out waiting writes in one transaction; each ticket then has its result or its error."""
         committing = False
+        bare = len(tickets) == 1 and tickets[0].single
         try:
             if self._closed:
                 raise self._over()
-            self._writer.execute("BEGIN IMMEDIATE")
-            for ticket in tickets:
-                self._run(ticket, joined=len(tickets) > 1)
+            if not bare:  # each statement saved is a turn less in the queue for the interpreter
+                self._writer.execute("BEGIN IMMEDIATE")
+                for ticket in tickets:
+                    self._run(ticket, joined=len(tickets) > 1)
             failpoint("store.before_commit")
             committing = True
-            self._writer.execute("COMMIT")
+            if bare:
+                tickets[0].run(self._writer)
+            else:
+                self._writer.execute("COMMIT")
             failpoint("store.committed")
         except BaseException as error:
             self._roll_back()
-            told = self._told(error, committing=committing)
+            if isinstance(error, Exception):
+                told = self._told(error, committing=committing)
+            else:  # this thread is told to end; the others did nothing wrong
+                told = OutcomeUnknown(f"a write to the store {self.path} was broken off", hint="ask again")
             for ticket in tickets:
                 ticket.error = ticket.error or told
             if not isinstance(error, Exception):

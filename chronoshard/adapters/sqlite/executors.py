@@ -11,8 +11,6 @@ from chronoshard.domain.identity import AttemptKey
 from chronoshard.domain.liveness import Incarnation
 from chronoshard.link import Beat
 
-LATELY_MS = 86_400_000  # a beat older than that is of nobody who may still hold anything
-
 _RECORD = """
 INSERT INTO beats (executor, incarnation, sequence, recorded_ms, body)
 VALUES (:executor, :incarnation, :sequence, :now_ms, :body)
@@ -32,9 +30,11 @@ _DRAINING = Query("SELECT json_group_array(executor) FROM drains", list[str])
 
 
 class SqliteExecutors:
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, *, kept_ms: int) -> None:
+        """`kept_ms`: a beat older than the timetable's rows is of nobody who may still hold one."""
         self._database = database
         self._clock = clock
+        self._kept_ms = kept_ms
 
     def record(self, beat: Beat) -> None:
         self._database.execute(
@@ -49,7 +49,7 @@ class SqliteExecutors:
         )
 
     def beats(self) -> list[Beat]:
-        return self._database.ask(_BEATS, {"since_ms": self._clock.now_ms() - LATELY_MS})
+        return self._database.ask(_BEATS, {"since_ms": self._clock.now_ms() - self._kept_ms})
 
     def order_kills(self, incarnation: Incarnation, keys: Sequence[AttemptKey]) -> None:
         executor, id_ = incarnation

@@ -9,14 +9,17 @@ from chronoshard.adapters.sqlite.query import Query, as_json
 from chronoshard.domain.history import HistoryRow
 from chronoshard.domain.identity import Run
 
+# The same whoever writes it, so the first stays; only what a user's retry owes comes later, and stays as well.
 _INSERT = """
-INSERT OR REPLACE INTO history (job_id, nominal_ms, origin, attempt, owner, state, cause, due_ms, finished_ms,
+INSERT INTO history (job_id, nominal_ms, origin, attempt, owner, state, cause, due_ms, finished_ms,
     started_ms, generation, executor, exit_code, error, reason, output, next_due_ms)
 SELECT value ->> '$.run[0]', value ->> '$.run[1]', value ->> '$.run[2]', value ->> 'attempt', value ->> 'owner',
     value ->> 'state', value ->> 'cause', value ->> 'due_ms', value ->> 'finished_ms', value ->> 'started_ms',
     value ->> 'generation', value ->> 'executor', value ->> 'exit_code', value ->> 'error', value ->> 'reason',
     value -> 'output', value ->> 'next_due_ms'
-FROM json_each(:batch)"""
+FROM json_each(:batch) WHERE true
+ON CONFLICT (job_id, nominal_ms, origin, attempt) DO UPDATE SET next_due_ms = excluded.next_due_ms
+    WHERE next_due_ms IS NULL AND excluded.next_due_ms IS NOT NULL"""
 
 _ROW = """json_object('run', json_array(job_id, nominal_ms, origin), 'attempt', attempt, 'owner', owner,
     'state', state, 'cause', cause, 'due_ms', due_ms, 'finished_ms', finished_ms, 'started_ms', started_ms,

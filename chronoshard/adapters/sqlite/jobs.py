@@ -14,8 +14,8 @@ from chronoshard.domain.identity import SCHEDULE, Run, shard_of
 from chronoshard.domain.job import Head, Intent, Request, Skipped, Spec
 
 _INSERT_HEADS = """
-INSERT OR IGNORE INTO heads (shard, job_id, owner, generation, status, body)
-SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value -> 5 FROM json_each(:batch)"""
+INSERT OR IGNORE INTO heads (shard, job_id, owner, generation, status, live_run, body)
+SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value -> 6 FROM json_each(:batch)"""
 _INSERT_SPECS = """
 INSERT OR IGNORE INTO specs (job, generation, body)
 SELECT h.id, k.value ->> 2, k.value -> 3 FROM json_each(:batch) k CROSS JOIN heads h
@@ -65,7 +65,8 @@ _REQUESTS_OF = Query(
 )
 _SKIPPED = Query(
     """SELECT json_group_array(json_object('job_id', job_id, 'from_ms', from_ms, 'until_ms', until_ms,
-    'reason', reason)) FROM skipped WHERE job_id = :job_id""",
+    'reason', reason)) FROM
+    (SELECT * FROM skipped WHERE job_id = :job_id ORDER BY from_ms, until_ms)""",
     list[Skipped],
 )
 _INSERT_INTENTS = """INSERT OR REPLACE INTO intents (minute, job_id, generation, body)
@@ -148,7 +149,8 @@ class SqliteJobs:
     def requests(self, runs: Collection[Run]) -> dict[Run, Request]:
         batch = [(run.job_id, run.origin) for run in runs if run.origin != SCHEDULE]
         found = self._database.ask(_REQUESTS, {"batch": as_json(batch)})
-        return {Run(one.job_id, one.nominal_ms, one.origin): one for one in found}
+        by_run = {Run(one.job_id, one.nominal_ms, one.origin): one for one in found}
+        return {run: by_run[run] for run in runs if run in by_run}
 
     def requests_of(self, job_id: str, *, before_ms: int, limit: int) -> list[Request]:
         return self._database.ask(_REQUESTS_OF, {"job_id": job_id, "before_ms": before_ms, "limit": limit})
@@ -184,6 +186,7 @@ class SqliteJobs:
                 head.owner,
                 head.generation,
                 head.status,
+                head.live_run,
                 msgspec.Raw(_body(head).encode()),
             )
             for head, _ in jobs

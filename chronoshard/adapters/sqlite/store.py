@@ -9,7 +9,7 @@ from pathlib import Path
 from chronoshard.adapters.sqlite.access import SqliteAccess
 from chronoshard.adapters.sqlite.database import Database
 from chronoshard.adapters.sqlite.executors import SqliteExecutors
-from chronoshard.adapters.sqlite.expiry import Retention, expire
+from chronoshard.adapters.sqlite.expiry import DAY_MS, Retention, expire
 from chronoshard.adapters.sqlite.history import SqliteHistory
 from chronoshard.adapters.sqlite.jobs import SqliteJobs
 from chronoshard.adapters.sqlite.minutes import SqliteMinutes
@@ -39,7 +39,7 @@ class SqliteStore:
         self.minutes = SqliteMinutes(database)
         self.jobs = SqliteJobs(database, shards=shards)
         self.history = SqliteHistory(database)
-        self.executors = SqliteExecutors(database, clock)
+        self.executors = SqliteExecutors(database, clock, kept_ms=retention.timetable_days * DAY_MS)
         self.access = SqliteAccess(database)
 
     @classmethod
