@@ -114,6 +114,18 @@ def test_a_late_ack_takes_nothing_from_the_next_holder(broker: Broker) -> None:
     assert [bundle(1)] == drain(frozen)
 
 
+def test_a_late_ack_takes_nothing_from_a_later_delivery_to_the_same(broker: Broker) -> None:
+    broker.publish([bundle(1)])
+    consumer = consume(broker)
+    stale = receive(consumer, 1)
+    consumer.give_back(stale)
+    receive(consumer, 1)
+
+    consumer.ack(stale)
+    consumer.close()
+    assert [bundle(1)] == drain(consume(broker))
+
+
 def test_higher_priorities_go_first_and_within_one_the_lower_tier(broker: Broker) -> None:
     order = [(priority, tier) for priority in (1, 2, 3) for tier in (1, 2, 3)]
     broker.publish([bundle(tier=tier, priority=priority) for priority, tier in reversed(order)])

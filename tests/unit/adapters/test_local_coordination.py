@@ -94,6 +94,14 @@ def test_what_cannot_be_made_durable_does_not_happen(clock: Clock, tmp_path: Pat
     assert term.number + 1 == again.number
 
 
+def test_who_is_condemned_again_and_again_stands_in_the_file_once(clock: Clock, path: Path) -> None:
+    coordination = LocalCoordination(path, clock)
+    for _ in range(3):
+        coordination.condemn(LIFE)
+
+    assert [["e1", "0001", clock.wall_ms]] == json.loads(path.read_text())["condemned"]
+
+
 def test_a_jump_of_the_wall_clock_ages_no_condemnation(clock: Clock, path: Path) -> None:
     coordination = LocalCoordination(path, clock)
     coordination.condemn(LIFE)
