@@ -14,12 +14,13 @@ from cyclopts import Parameter
 
 from chronoshard.cli import manifest
 from chronoshard.cli.applying import change, changes
-from chronoshard.cli.definition import Definition, body_of
+from chronoshard.cli.definition import Definition, fields_of
 from chronoshard.cli.failures import Exit
 from chronoshard.cli.output import Output, as_yaml, show
 from chronoshard.cli.session import connect, find_job, find_job_id, reader
 from chronoshard.cli.submit import summary
 from chronoshard.cli.table import pairs
+from chronoshard.cli.triggers import edited_trigger
 from chronoshard.client import Client
 from chronoshard.client.jobs import Versioned
 from chronoshard.client.transport import Json, new_key
@@ -36,16 +37,17 @@ def edit(word: JobWord, /, *, definition: Definition = _NOT_SET, output: Output 
 
     Examples:
       chronoshard edit backup --cron "0 4 * * *" --retries 5
+      chronoshard edit backup --zone America/New_York
       EDITOR=nano chronoshard edit backup
     """
     view = reader()
-    body = body_of(definition, now_ms=view.now_ms)
+    patch = fields_of(definition)
     with connect() as client:
         found = find_job(client, word)
-        if body:
-            job = client.jobs.change(found.job["job_id"], body, if_match=found.etag, key=new_key())
-        else:
-            job = _edit_by_hand(client, found)
+        trigger = edited_trigger(definition, found.job["trigger"], now_ms=view.now_ms)
+        if trigger is not None:
+            patch["trigger"] = trigger
+        job = change(client, found, patch) if patch else _edit_by_hand(client, found)
     show(job, output, table=lambda: summary(job, view), names=[str(job["job_id"])])
     return Exit.OK
 

@@ -1,4 +1,4 @@
-"""The options that describe a job, the same for `submit` and `edit`, and the request body that they mean."""
+"""The options that describe a job, the same for `submit` and `edit`, and the fields of a request that they mean."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from chronoshard.cli.parsing import parse_pairs, parse_params, parse_time
-from chronoshard.cli.words import rfc3339
+from chronoshard.cli.parsing import parse_pairs, parse_params
 from chronoshard.client.transport import Json
-from chronoshard.errors import InvalidInput
 
-_TRIGGERS = "--cron, --every, --at, --now or --manual"
 _ON = Parameter(negative="")
 _MANY = Parameter(negative=())
 
@@ -60,12 +57,8 @@ class Definition:
     "K=V to find the job by; repeatable"
 
 
-def body_of(definition: Definition, *, now_ms: int) -> Json:
-    """Return the fields of a request that the options name, and no others."""
-    body: Json = {}
-    trigger = trigger_of(definition, now_ms=now_ms)
-    if trigger is not None:
-        body["trigger"] = trigger
+def fields_of(definition: Definition) -> Json:
+    """Return the fields of a request that the options name, and no others; the trigger is apart."""
     retries = {"max": definition.retries, "delay": definition.retry_delay}
     given: Json = {
         "name": definition.name,
@@ -77,66 +70,4 @@ def body_of(definition: Definition, *, now_ms: int) -> Json:
         "overlap": definition.overlap,
         "tags": parse_pairs(definition.tag, "--tag"),
     }
-    body.update({key: value for key, value in given.items() if value is not None and value != {}})
-    return body
-
-
-def trigger_of(definition: Definition, *, now_ms: int) -> Json | None:
-    """Return the trigger that the options mean, None without any; more than one is refused."""
-    given = {
-        "--cron": definition.cron,
-        "--every": definition.every,
-        "--at": definition.at,
-        "--now": definition.now or None,
-        "--manual": definition.manual or None,
-    }
-    chosen = [option for option, value in given.items() if value is not None]
-    if len(chosen) > 1:
-        raise InvalidInput(
-            f"{' and '.join(chosen)} exclude each other",
-            code="usage.trigger",
-            pointer=chosen[1],
-            hint=f"give one of {_TRIGGERS}",
-        )
-    bounds = _bounds(definition, now_ms=now_ms)
-    if bounds and chosen not in (["--cron"], ["--every"]):
-        raise InvalidInput(
-            f"{', '.join(bounds)} only go with a recurring trigger",
-            code="usage.trigger",
-            pointer=f"--{next(iter(bounds)).replace('_', '-')}",
-            hint="give --cron or --every as well",
-        )
-    if not chosen:
-        return None
-    return {**_core(chosen[0], definition, now_ms=now_ms), **bounds}
-
-
-def require_trigger(body: Json) -> None:
-    """Refuse a new job that does not say when it runs."""
-    if "trigger" not in body:
-        raise InvalidInput("it does not say when to run", code="usage.trigger", hint=f"give one of {_TRIGGERS}")
-
-
-def _core(option: str, definition: Definition, *, now_ms: int) -> Json:
-    if option == "--cron":
-        zone = {"zone": definition.zone} if definition.zone else {}
-        return {"kind": "cron", "schedule": definition.cron, **zone}
-    if option == "--every":
-        return {"kind": "interval", "every": definition.every}
-    if option == "--at":
-        at_ms = parse_time(str(definition.at), "--at", now_ms=now_ms, zone=definition.zone)
-        return {"kind": "once", "at": rfc3339(at_ms)}
-    return {"kind": option.removeprefix("--")}
-
-
-def _bounds(definition: Definition, *, now_ms: int) -> Json:
-    bounds: Json = {}
-    for field, text in (("starts_at", definition.starts_at), ("ends_at", definition.ends_at)):
-        if text is not None:
-            option = f"--{field.replace('_', '-')}"
-            bounds[field] = rfc3339(parse_time(text, option, now_ms=now_ms, zone=definition.zone))
-    if definition.max_runs is not None:
-        bounds["max_runs"] = definition.max_runs
-    if definition.jitter is not None:
-        bounds["jitter"] = definition.jitter
-    return bounds
+    return {key: value for key, value in given.items() if value is not None and value != {}}

@@ -11,6 +11,7 @@ from chronoshard.cli.output import Output, show
 from chronoshard.cli.reading import runs_table, schedule_words
 from chronoshard.cli.session import connect, find_job, reader
 from chronoshard.cli.table import pairs
+from chronoshard.cli.upcoming import of_job
 from chronoshard.cli.words import Reader
 from chronoshard.client.transport import Json
 
@@ -42,7 +43,8 @@ def _page(data: Json, view: Reader) -> str:
         ("job", data["job_id"]),
         ("name", data.get("name")),
         ("status", data["status"]),
-        ("when", schedule_words(data.get("trigger") or {})),
+        ("when", schedule_words(data["trigger"])),
+        ("in words", of_job(data, count=0, now_ms=view.now_ms)["description"]),
     ]
     for key, value in data.items():
         if key not in _SHOWN_APART and key != "last_runs" and value not in (None, {}, []):

@@ -49,6 +49,30 @@ _NEXT_STEPS: tuple[tuple[type[errors.ChronoshardError], str], ...] = (
 )
 
 
+_OPTIONS = {
+    "/name": "--name",
+    "/trigger/schedule": "--cron",
+    "/trigger/every": "--every",
+    "/trigger/at": "--at",
+    "/trigger/zone": "--zone",
+    "/trigger/starts_at": "--starts-at",
+    "/trigger/ends_at": "--ends-at",
+    "/trigger/max_runs": "--max-runs",
+    "/trigger/jitter": "--jitter",
+    "/params": "--param",
+    "/retries/max": "--retries",
+    "/retries/delay": "--retry-delay",
+    "/timeout": "--timeout",
+    "/tags": "--tag",
+    "/task/source": "SOURCE",
+    "/http/url": "SOURCE",
+    "/http/method": "--method",
+    "/http/headers": "--header",
+    "/http/body": "--body",
+    "/reason": "--reason",
+    "/owner": "--owner",
+    "/expires_at": "--expires",
+}
 _NEXT_BY_CODE = {
     "run.not_found": "`chronoshard history JOB` lists the runs of a job",
     "job.not_found": "`chronoshard get jobs` lists the jobs that this token may see",
@@ -73,7 +97,7 @@ def as_text(error: errors.ChronoshardError) -> str:
     fields = error.fields or (((error.pointer, ""),) if error.pointer else ())
     for pointer, reason in fields:
         told = f": {reason}" if reason and reason not in error.detail else ""
-        lines.append(f"  where: {printable(pointer + told)}")
+        lines.append(f"  where: {printable(_place(pointer, error) + told)}")
     why = _why(error)
     if why is not None:
         lines.append(f"  why:   {printable(why)}")
@@ -109,6 +133,12 @@ def wants_json(tokens: Sequence[str]) -> bool:
         if token in ("-ojson", "-o=json", "--output=json"):
             return True
     return False
+
+
+def _place(pointer: str, error: errors.ChronoshardError) -> str:
+    """Return where it is: for what a server says of a request, the option that the field came from as well."""
+    option = _OPTIONS.get(pointer) if error.request_id is not None else None
+    return pointer if option is None else f"{option} ({pointer})"
 
 
 def _why(error: errors.ChronoshardError) -> str | None:

@@ -30,7 +30,8 @@ Examples:
   chronoshard get jobs
 
 `chronoshard COMMAND --help` explains a command. Settings: CHRONOSHARD_URL, CHRONOSHARD_TOKEN; neither is needed
-on the machine where `chronoshard up` runs."""
+on the machine where `chronoshard up` runs. Exit codes: 0 ok, 1 what was asked about failed, 2 usage or invalid input,
+3 not found, 4 conflict, 5 no server reachable, 6 not allowed."""
 
 
 def overview() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated
 
@@ -95,7 +96,9 @@ def runs(
     view = reader()
     bounds = [_bound(text, option, view) for text, option in ((from_, "--from"), (to, "--to"))]
     with connect() as client:
-        words = [job] if job else _values(client.jobs.list(), "job_id")
+        words = [job] if job else _values(client.jobs.list(limit=DEFAULT_JOBS), "job_id")
+        if len(words) == DEFAULT_JOBS:
+            print(f"looked at {DEFAULT_JOBS} jobs only: name one with --job", file=sys.stderr)
         lists = [runs_of(client, w, state=state, from_=bounds[0], to=bounds[1], limit=limit) for w in words]
         found = list(itertools.islice(_newest(lists), limit))
     show(found, output, table=lambda: runs_table(found, view), names=_values(found, "run_id"))

@@ -7,12 +7,13 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from chronoshard.cli.definition import Definition, body_of, require_trigger
+from chronoshard.cli.definition import Definition, fields_of
 from chronoshard.cli.output import Output, show
 from chronoshard.cli.parsing import parse_pairs
 from chronoshard.cli.session import connect, reader
 from chronoshard.cli.source import is_url, read_code, task_part
 from chronoshard.cli.table import pairs
+from chronoshard.cli.triggers import new_trigger
 from chronoshard.cli.words import Reader
 from chronoshard.client import Client
 from chronoshard.client.transport import Json, new_key
@@ -52,8 +53,7 @@ def submit(
         idempotency_key: the same key makes the same job, however often it is sent
     """
     view = reader()
-    wanted = body_of(definition, now_ms=view.now_ms)
-    require_trigger(wanted)
+    wanted = {"trigger": new_trigger(definition, now_ms=view.now_ms), **fields_of(definition)}
     http = {"method": method, "headers": parse_pairs(header, "--header") or None, "body": body}
     key = idempotency_key or new_key()
     with connect() as client:

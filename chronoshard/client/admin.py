@@ -33,11 +33,18 @@ class Admin:
     def shards(self, *, limit: int | None = None) -> Iterator[Json]:
         return items_of(self._transport, "admin/shards", {}, limit=limit)
 
-    def minutes(self, *, limit: int | None = None) -> Iterator[Json]:
-        return items_of(self._transport, "admin/minutes", {}, limit=limit)
+    def minutes(
+        self, *, from_: str | None = None, to: str | None = None, limit: int | None = None
+    ) -> Iterator[Json]:
+        """Yield the ledger's marks between two RFC 3339 times; of the last hour without."""
+        return items_of(self._transport, "admin/minutes", {"from": from_, "to": to}, limit=limit)
 
     def queues(self, *, limit: int | None = None) -> Iterator[Json]:
         return items_of(self._transport, "admin/queues", {}, limit=limit)
+
+    def audit(self, *, limit: int | None = None) -> Iterator[Json]:
+        """Yield the changes that operators made, newest first."""
+        return items_of(self._transport, "admin/audit", {}, limit=limit)
 
     def drain(self, executor: str, *, key: str | None = None) -> Json:
         return self._act(f"admin/executors/{quote(executor, safe='')}/drain", key)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 from chronoshard.client.transport import Json, Transport
 
 
@@ -14,6 +16,11 @@ class Tasks:
         answer: Json = self._transport.write(
             "POST", "tasks", key=key, files={"file": (name, content)}, form={"runtime": runtime}
         ).json()
+        return answer
+
+    def get(self, task_id: str) -> Json:
+        """Return what is known of stored code: not the code itself."""
+        answer: Json = self._transport.get(f"tasks/{quote(task_id, safe=':')}").json()
         return answer
 
     def create(self, runtime: str, source: str, *, key: str | None = None) -> Json:

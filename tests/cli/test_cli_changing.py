@@ -40,7 +40,8 @@ def test_an_edit_names_only_what_was_said_and_what_it_was_read_as(known: RestSer
     shell("edit", "backup", "--retries", "5", "--cron", "0 4 * * *")
 
     (patch,) = known.asked("PATCH", f"jobs/{JOB}")
-    assert {"retries": {"max": 5}, "trigger": {"kind": "cron", "schedule": "0 4 * * *"}} == patch.body
+    trigger = {"kind": "cron", "schedule": "0 4 * * *", "zone": "UTC"}
+    assert {"retries": {"max": 5}, "trigger": trigger} == patch.body
     assert '"3"' == patch.headers["if-match"]
 
 

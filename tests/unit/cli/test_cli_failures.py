@@ -36,7 +36,7 @@ def test_the_words_say_what_where_why_and_what_next() -> None:
 
     assert as_text(error).splitlines() == [
         'error[cron.fields]: "20 * * *" has 4 fields, needs 5',
-        "  where: /trigger/schedule",
+        "  where: --cron (/trigger/schedule)",
         "  why:   the server refused it (request r1)",
         "  next:  add one",
     ]
