@@ -106,15 +106,14 @@ def of_job(job: Json, *, count: int, now_ms: int) -> Json:
 
 def _trigger_of(job: Json, now_ms: int) -> Trigger:
     """Return a job's trigger as the domain has it, without its bounds: the server has kept to them."""
-    from chronoshard.domain.trigger import Cron, Interval, Manual, Now, Once, validated
+    from chronoshard.domain.cron import expand_hashed
+    from chronoshard.domain.trigger import Cron, Interval, Manual, Now, Once
 
     document = job["trigger"]
     match document["kind"]:
         case "cron":
-            trigger = Cron(
-                document["schedule"], document["zone"], ends_at_ms=_optional_ms(document.get("ends_at"))
-            )
-            return validated(trigger, now_ms=now_ms, job_id=job["job_id"]) if job["next_runs"] else trigger
+            schedule = expand_hashed(document["schedule"], job["job_id"])
+            return Cron(schedule, document["zone"], ends_at_ms=_optional_ms(document.get("ends_at")))
         case "interval":
             every_ms = parse_duration(str(document["every"]), "every")
             start_ms = epoch_ms(job["next_runs"][0]) if job["next_runs"] else now_ms

@@ -116,8 +116,13 @@ def test_a_job_without_a_next_run_has_none(trigger: Json, description: str) -> N
     assert {"description": description, "times": []} == of_job(job(trigger, []), count=5, now_ms=NOON)
 
 
-def test_a_paused_job_says_so() -> None:
-    assert "disabled" == of_job(job({"kind": "manual"}, [], status="disabled"), count=5, now_ms=NOON)["status"]
+def test_a_paused_job_says_so_and_still_has_its_words() -> None:
+    spread = {"kind": "cron", "schedule": "H 3 * * *", "zone": "UTC"}
+
+    told = of_job(job(spread, [], status="disabled"), count=5, now_ms=NOON)
+
+    assert ("disabled", []) == (told["status"], told["times"])
+    assert told["description"].startswith("At 03:")
 
 
 def test_a_job_that_runs_once_has_one() -> None:
