@@ -28,8 +28,8 @@ Cause = Literal["timeout", "cancel", "silence", "memory", "pids", "orphaned", "s
 class Pump:
     """Reads one stream to its end and keeps the first `limit` bytes in a file."""
 
-    def __init__(self, descriptor: int, path: str, limit: int) -> None:
-        self.descriptor = descriptor
+    def __init__(self, path: str, limit: int) -> None:
+        self.descriptor = -1  # set when there is a stream
         self.kept_bytes = 0
         self.truncated = False
         self._limit = limit
@@ -53,7 +53,8 @@ class Pump:
         return True
 
     def close(self) -> None:
-        os.close(self.descriptor)
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
         os.close(self._file)
 
 
@@ -76,11 +77,17 @@ class AttemptProcess:
         self._memory_bytes: int = order["memory_bytes"]
         self._pids: int = order["pids"]
         self._status = b""
-        self.pid, out, err, self._status_descriptor = spawn(order, group)
+        self.stdout = Pump(order["stdout"], order["output_limit"])
+        self.stderr = Pump(order["stderr"], order["output_limit"])
+        try:
+            spawned = spawn(order, group)
+        except BaseException:
+            self.stdout.close()
+            self.stderr.close()
+            raise
+        self.pid, self.stdout.descriptor, self.stderr.descriptor, self._status_descriptor = spawned
         self.process = process_tree.read_process(self.pid) or Process(self.pid, 0, 0, 0, 0)
-        self.stdout = Pump(out, order["stdout"], order["output_limit"])
-        self.stderr = Pump(err, order["stderr"], order["output_limit"])
-        self.open_pumps = {out: self.stdout, err: self.stderr}
+        self.open_pumps = {pump.descriptor: pump for pump in (self.stdout, self.stderr)}
 
     def _read_status(self) -> None:
         """Read what the sandbox has said of itself so far."""
@@ -166,7 +173,7 @@ class AttemptProcess:
     def _strike(self, processes: Snapshot, living: set[int]) -> None:
         """Kill; first what takes many down in one call, or a tree that forks faster than we do would win."""
         if any(processes[pid].group == self.pid for pid in living if pid in processes):
-            with contextlib.suppress(ProcessLookupError):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)
         heads = [pid for pid in (self.init_pid, self.pid) if pid in living]
         process_tree.signal_all(processes, [*heads, *living], signal.SIGKILL)

@@ -7,7 +7,6 @@ newer ones have come. Pure: the caller holds the lock.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -36,14 +35,15 @@ class Attempts:
     def __init__(self) -> None:
         self._started: dict[AttemptKey, Attempt] = {}
         self._running: dict[AttemptKey, Attempt] = {}
-        self._accepted: deque[AttemptKey] = deque()
+        self._accepted: dict[AttemptKey, str] = {}  # tokens; the orders, with their params, are forgotten
         self._fenced: dict[AttemptKey, None] = {}
 
     def refusal(self, order: StartOrder) -> str | None:
         """Return why an order must not start anything new: empty text, it already has; None, it may."""
         known = self._started.get(order.key)
-        if known is not None:
-            return "" if known.order.token == order.token else "already started under another claim"
+        token = known.order.token if known is not None else self._accepted.get(order.key)
+        if token is not None:
+            return "" if token == order.token else "already started under another claim"
         return "refused for ever by a fence" if order.key in self._fenced else None
 
     def add(self, attempt: Attempt) -> None:
@@ -55,6 +55,7 @@ class Attempts:
         self._started[attempt.order.key] = attempt
 
     def get(self, key: AttemptKey) -> Attempt | None:
+        """Return one that runs, or whose result has not been accepted yet."""
         return self._started.get(key)
 
     def running(self, key: AttemptKey) -> Attempt | None:
@@ -81,14 +82,16 @@ class Attempts:
 
     def accepted(self, keys: Iterable[AttemptKey]) -> None:
         """Their results are final: they may be forgotten, oldest first, when there are many."""
-        self._accepted.extend(key for key in keys if key in self._started)
+        for key in keys:
+            if (attempt := self._started.pop(key, None)) is not None:
+                self._accepted[key] = attempt.order.token
         while len(self._accepted) > REMEMBERED:
-            self._started.pop(self._accepted.popleft(), None)
+            del self._accepted[next(iter(self._accepted))]
 
     def _fence(self, key: AttemptKey) -> Fence:
         if key in self._running:
             return "running"
-        if key in self._started:
+        if key in self._started or key in self._accepted:
             return "finished"
         self._fenced[key] = None
         if len(self._fenced) > FENCED:

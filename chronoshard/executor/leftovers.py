@@ -37,7 +37,8 @@ class Journal:
         """Make these its entries, and no others."""
         names = {f"{process.pid}.{process.start_ticks}.{self._boot}" for process in processes}
         for name in names - self._names:
-            (self._directory / name).touch()
+            with contextlib.suppress(OSError):  # a full disk must not end the supervisor
+                (self._directory / name).touch()
         for name in self._names - names:
             (self._directory / name).unlink(missing_ok=True)
         self._names = names

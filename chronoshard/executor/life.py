@@ -117,11 +117,11 @@ class Life:
                 self._start(reservation, order, instant, rest, may_run=may_run, now_s=now_s, now_ms=now_ms)
                 for order in orders
             ]
-        failpoint("executor.accepted_start")
         if instant:
             self._report(instant)
         for attempt in rest:
             self._run(attempt)
+        failpoint("executor.started")
         return answers
 
     def fence(self, incarnation: str, keys: Sequence[AttemptKey]) -> list[Fence]:

@@ -37,11 +37,10 @@ def read_process(pid: int) -> Process | None:
     """Return the process; None when it is gone or only waits to be reaped."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
-            text = file.read()
+            fields = file.read().rpartition(b") ")[2].split()  # the name before may hold spaces and brackets
     except OSError:
         return None
-    fields = text[text.rindex(b")") + 2 :].split()  # the name before it may hold spaces and brackets
-    if fields[0] in (b"Z", b"X"):
+    if not fields or fields[0] in (b"Z", b"X"):
         return None
     return Process(pid, int(fields[1]), int(fields[2]), int(fields[19]), int(fields[21]) * PAGE_BYTES)
 
@@ -107,7 +106,7 @@ def threads_of(uid: int) -> int:
 
 
 def send_signal(process: Process, number: int) -> bool:
-    """Signal exactly this process; False when it is gone."""
+    """Signal exactly this process; False when it is gone, or not ours to signal."""
     try:
         handle = os.pidfd_open(process.pid)
     except ProcessLookupError:
@@ -117,7 +116,7 @@ def send_signal(process: Process, number: int) -> bool:
         if now is None or now.start_ticks != process.start_ticks:
             return False
         signal.pidfd_send_signal(handle, number)
-    except ProcessLookupError:
+    except (ProcessLookupError, PermissionError):
         return False
     finally:
         os.close(handle)

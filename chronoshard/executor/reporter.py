@@ -127,10 +127,10 @@ class Reporter:
         """Make them durable. With a full disk they are still reported, only not across a crash of ours."""
         try:
             batch = self._spool.write(fresh)
-        except OSError as error:
-            log.error("executor.spool_failed", cause=str(error))
+            failpoint("executor.spooled")
+        except Exception as error:
+            log.error("executor.spool_failed", cause=repr(error))
             batch = Batch(None, fresh)
-        failpoint("executor.spooled")
         self._forward(batch)
 
     def _forward(self, batch: Batch) -> None:
@@ -149,12 +149,12 @@ class Reporter:
         while not self._stopped.is_set():
             try:
                 store_output(self._blobs, result.key, self._lives / waiting.item.output)
-            except (ChronoshardError, OSError) as error:
-                log.warning("executor.output_not_stored", attempt=result.key.name, cause=str(error))
+                failpoint("executor.output_stored")
+            except Exception as error:
+                log.warning("executor.output_not_stored", attempt=result.key.name, cause=repr(error))
                 self._stopped.wait(pause_s)
                 pause_s = min(MAX_PAUSE_S, pause_s * 2)
                 continue
-            failpoint("executor.output_stored")
             with self._changed:
                 self._ready.append(waiting)
                 self._changed.notify_all()
@@ -179,7 +179,9 @@ class Reporter:
         address = None
         try:
             address, link = self._orchestrators.current()
-            return link.results(self._executor, results)
+            accepted = link.results(self._executor, results)
+            failpoint("executor.results_sent")
+            return [answer for answer, _ in zip(accepted, results, strict=True)]
         except ChronoshardError as error:
             log.info("executor.results_not_sent", orchestrator=address and address.name, cause=error.detail)
         except Exception:
@@ -189,7 +191,6 @@ class Reporter:
         return nothing
 
     def _settle(self, accepted: list[_Waiting]) -> None:
-        failpoint("executor.accepted")
         for waiting in accepted:
             self._spool.accepted(waiting.batch)
             if waiting.item.output:

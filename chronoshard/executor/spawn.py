@@ -19,6 +19,7 @@ from chronoshard.executor.cgroups import Group
 FILES_OF_A_TASK = 4096  # soft limit of open files that a task gets, whatever ours is
 BACKSTOP = 1024  # processes that our user may have more than it has, where nothing counts an attempt's own
 PDEATHSIG = 1  # prctl option: the signal a process gets when its parent dies
+NO_NEW_PRIVILEGES = 38  # prctl option: no set-user-id program may take a task out of our reach
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -91,6 +92,8 @@ def _become(
         _libc.prctl(PDEATHSIG, signal.SIGKILL)
         if group:
             group.join()
+        if not order["sandboxed"]:  # bubblewrap sees to it by itself
+            _libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
         _limit(order, processes)
         for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by Python; tasks must not
             signal.signal(ignored, signal.SIG_DFL)

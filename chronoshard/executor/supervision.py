@@ -13,9 +13,13 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Any
 
+import structlog
+
 from chronoshard.errors import Unavailable
 from chronoshard.executor.leftovers import INCARNATION_VARIABLE
 from chronoshard.executor.supervisor import boottime_s
+
+log = structlog.get_logger(__name__)
 
 READY_S = 60.0  # it first ends what earlier lives left, which may be much
 SEND_S = 5.0  # a supervisor that takes nothing for so long is stuck
@@ -133,4 +137,7 @@ class Supervision:
             case "alive":
                 self._unanswered_s = None
             case _:
-                self._heard(event)
+                try:
+                    self._heard(event)
+                except Exception:
+                    log.exception("executor.event_failed", event_of=event["event"])

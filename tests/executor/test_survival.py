@@ -2,93 +2,35 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-import psutil
 import pytest
 
+from tests.executor.alone import Alone, supervisor_of
 from tests.executor.bench import NAP, RUN_AWAY, Bench, sleepers, until
 
-ROOT = Path(__file__).parents[2]
 SLEEP = f"{RUN_AWAY}\n{NAP[4]}"
 LONG_S = 3_600.0
 WALLS = pytest.mark.parametrize("walled", [True, False], ids=["sandbox", "plain"])
 
 
-class Alone:
-    """An executor process; see alone.py."""
-
-    def __init__(self, directory: Path, path: str, options: dict[str, Any]) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.executor.alone", str(directory), json.dumps(options)],
-            cwd=ROOT,
-            env=os.environ | {"PATH": path},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        self.hears("ready")
-
-    def hears(self, beginning: str) -> str:
-        """Return the next line that begins so."""
-        assert self.process.stdout is not None
-        while line := self.process.stdout.readline():
-            if line.startswith(beginning):
-                return line.strip()
-        raise AssertionError("the executor has ended")
-
-    def begin(self, source: str, timeout_ms: int = 600_000) -> None:
-        stdin: IO[str] | None = self.process.stdin
-        assert stdin is not None
-        stdin.write(json.dumps({"source": source, "timeout_ms": timeout_ms}) + "\n")
-        stdin.flush()
-
-    def supervisor(self) -> psutil.Process:
-        return supervisor_of(self.process.pid)
-
-    def signal(self, number: int) -> None:
-        self.process.send_signal(number)
-
-    def end(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        for pipe in (self.process.stdin, self.process.stdout):
-            if pipe is not None:
-                pipe.close()
-
-
-def supervisor_of(pid: int) -> psutil.Process:
-    [found] = [
-        process
-        for process in psutil.Process(pid).children()
-        if "chronoshard.executor.supervisor" in process.cmdline()
-    ]
-    return found
-
-
 @pytest.fixture
 def alone(tmp_path: Path) -> Iterator[Callable[..., Alone]]:
-    started: list[Alone] = []
-    programs = tmp_path / "programs"
+    programs = tmp_path / "programs"  # a machine without bubblewrap
     programs.mkdir()
     (programs / "bash").symlink_to("/bin/bash")
+    with ExitStack() as stack:
 
-    def start(*, walled: bool = True, **options: Any) -> Alone:
-        path = os.environ["PATH"] if walled else str(programs)
-        started.append(Alone(tmp_path / "executor", path, options))
-        return started[-1]
+        def start(*, walled: bool = True, **options: Any) -> Alone:
+            path = os.environ["PATH"] if walled else str(programs)
+            return stack.enter_context(Alone(tmp_path / "executor", path=path, **options))
 
-    yield start
-    for one in started:
-        one.end()
+        yield start
     until(lambda: not sleepers())
 
 
@@ -132,7 +74,7 @@ def test_a_new_life_kills_what_executor_and_supervisor_left(alone: Callable[...,
     first = alone(walled=walled, control_groups=False)
     first.begin(f"(setsid sh -c '{NAP[0]} & {NAP[1]}' &); {NAP[4]}")
     until(lambda: len(sleepers()) >= 3)
-    supervisor = first.supervisor()
+    supervisor = supervisor_of(first.process.pid)
     first.signal(signal.SIGSTOP)
     supervisor.kill()
     first.signal(signal.SIGKILL)

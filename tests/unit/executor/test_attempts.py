@@ -58,8 +58,8 @@ def test_only_accepted_ends_are_forgotten_the_oldest_first(monkeypatch: pytest.M
 
     attempts.accepted([order(number).key for number in (0, 1, 2)])
 
-    known = [attempts.get(order(number).key) is not None for number in range(5)]
-    assert [False, True, True, True, True] == known
+    assert [None, "", "", "", ""] == [attempts.refusal(order(number)) for number in range(5)]
+    assert ["finished"] == attempts.fence([order(1).key])
 
 
 def test_the_memory_of_fences_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
