@@ -79,6 +79,17 @@ def test_a_daily_job_resumes_at_its_newest_time_or_at_the_next() -> None:
     assert NOW - 2 * DAY - HOUR == skip_until(Catchup("all", window_ms=3 * DAY), daily, **absent)
 
 
+@pytest.mark.parametrize("mode", ["latest", "all", "none"])
+def test_what_its_jitter_may_still_bring_in_time_is_not_jumped_over(
+    mode: Literal["latest", "all", "none"],
+) -> None:
+    every_20_s = Interval(20 * SECOND, NOW - 2 * DAY, jitter_ms=90 * SECOND)
+
+    resume_ms = skip_until(Catchup(mode, window_ms=0), every_20_s, after_ms=NOW - HOUR, now_ms=NOW, dst=DST)
+
+    assert NOW - 140 * SECOND == resume_ms
+
+
 @pytest.mark.parametrize(
     ("trigger", "after_ms"),
     [
@@ -107,7 +118,7 @@ def test_where_nothing_is_skipped_there_is_no_jump(
     jitter_ms=st.sampled_from([0, 0, 90 * SECOND]),
     ends_ms=st.none() | st.integers(-HOUR, HOUR),
 )
-@settings(deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_a_jump_skips_what_would_be_skipped_one_by_one_and_nothing_else(
     catchup: Catchup, every_ms: int, offset_ms: int, absent_ms: int, jitter_ms: int, ends_ms: int | None
 ) -> None:

@@ -84,6 +84,13 @@ def test_the_field_that_is_wrong_is_named(schedule: str, code: str, named: str) 
     assert error.hint
 
 
+@pytest.mark.parametrize(
+    "schedule", ["*/60 * * * *", "0 */24 * * *", "0 0 */31 * *", "0 0 1 */12 *", "0 0 * * */7"]
+)
+def test_a_step_as_long_as_its_field_is_read(schedule: str) -> None:
+    assert parse(schedule).minutes == (0,)
+
+
 @pytest.mark.parametrize("schedule", ["R * * * *", "r/5 * * * *", "* R(0-5) * * *", "0 0 1,R * *"])
 def test_random_times_are_refused(schedule: str) -> None:
     assert refusal(schedule).code == "cron.random"

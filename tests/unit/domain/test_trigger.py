@@ -119,6 +119,8 @@ def test_an_interval_stays_anchored_to_its_start() -> None:
     assert [NOW - 3 * MINUTE] == ahead(trigger, 1, after_ms=NOW - DAY)
     assert NOW - 3 * MINUTE == before(trigger)
     assert before(trigger, NOW - 3 * MINUTE - 1) is None
+    assert is_occurrence(trigger, NOW - 3 * MINUTE, dst=DST)
+    assert not is_occurrence(trigger, NOW - 10 * MINUTE, dst=DST)
     assert [NOW + 4 * MINUTE] == ahead(trigger, 1, after_ms=NOW + 4 * MINUTE - 1)
     assert [NOW + 11 * MINUTE] == ahead(trigger, 1, after_ms=NOW + 4 * MINUTE)
 
