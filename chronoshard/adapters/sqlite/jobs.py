@@ -15,7 +15,8 @@ from chronoshard.domain.job import Head, Intent, Request, Skipped, Spec
 
 _INSERT_HEADS = """
 INSERT OR IGNORE INTO heads (shard, job_id, owner, generation, status, live_run, body)
-SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value -> 6 FROM json_each(:batch)"""
+SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value -> 6
+FROM json_each(:batch)"""
 _INSERT_SPECS = """
 INSERT OR IGNORE INTO specs (job, generation, body)
 SELECT h.id, k.value ->> 2, k.value -> 3 FROM json_each(:batch) k CROSS JOIN heads h
