@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -105,19 +105,20 @@ def of_job(job: Json, *, count: int, now_ms: int) -> Json:
 
 
 def _trigger_of(job: Json, now_ms: int) -> Trigger:
-    """Return a job's trigger as the domain has it, without its bounds: the server has kept to them."""
-    from chronoshard.domain.cron import expand_hashed
+    """Return a job's trigger as the domain has it."""
+    from chronoshard.domain.cron import expanded_for
     from chronoshard.domain.trigger import Cron, Interval, Manual, Now, Once
 
     document = job["trigger"]
     match document["kind"]:
         case "cron":
-            schedule = expand_hashed(document["schedule"], job["job_id"])
-            return Cron(schedule, document["zone"], ends_at_ms=_optional_ms(document.get("ends_at")))
+            return Cron(
+                expanded_for(document["schedule"], job["job_id"]), document["zone"], **_bounds_of(document)
+            )
         case "interval":
             every_ms = parse_duration(str(document["every"]), "every")
             start_ms = epoch_ms(job["next_runs"][0]) if job["next_runs"] else now_ms
-            return Interval(every_ms, start_ms, ends_at_ms=_optional_ms(document.get("ends_at")))
+            return Interval(every_ms, start_ms, **_bounds_of(document))
         case "once":
             return Once(epoch_ms(document["at"]))
         case "now":
@@ -141,8 +142,11 @@ def _times(trigger: Trigger, nominals: Sequence[int], dst: Dst) -> list[Json]:
     return entries
 
 
-def _optional_ms(time: str | None) -> int | None:
-    return None if time is None else epoch_ms(time)
+def _bounds_of(document: Json) -> dict[str, Any]:
+    """Return the bounds of a recurring trigger by the domain's names."""
+    times = {f"{name}_ms": epoch_ms(document[name]) for name in ("starts_at", "ends_at") if name in document}
+    jitter = {"jitter_ms": parse_duration(str(document["jitter"]), "jitter")} if "jitter" in document else {}
+    return {**times, **jitter, **({"max_runs": document["max_runs"]} if "max_runs" in document else {})}
 
 
 def _page(data: Json, view: Reader) -> str:

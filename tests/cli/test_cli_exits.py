@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from recording import DEADLINE_S, NO_ANSWER, RestServer, Shell
+from recording import DEADLINE_S, NO_ANSWER, Reply, RestServer, Shell
 
 JOB = "a" * 32
 RUN = f"{JOB}-18c0-0"
@@ -71,6 +71,10 @@ def test_a_refusal_is_json_where_json_was_asked_for(server: RestServer, shell: S
         (["submit", "nowhere.py", "--now"], "error[source.unreadable]: cannot read 'nowhere.py'"),
         (["submit", "https://example.com"], "error[usage.trigger]: it does not say when to run"),
         (["run", "x", "--param", "k"], "error[usage.pair]: 'k' is not of the form K=V"),
+        (["next", "backup", "--zone", "UTC"], "error[usage.zone]: 'backup' is a job, and a job has its own zone"),
+        (["next", "0 3 * * *", "-n", "0"], "error[usage.count]: a count is between 1 and 100"),
+        (["apply", "-f", "."], "error[manifest.file]: cannot read '.'"),
+        (["apply", "-f", "-"], "error[manifest.empty]: there is no job in it"),
         (["apply", "-f", "nowhere.yaml"], "error[manifest.file]: cannot read 'nowhere.yaml'"),
     ],
 )
@@ -167,6 +171,15 @@ def test_a_stopped_server_of_this_machine_exits_5(shell: Shell, tmp_path: Path) 
 
     assert 5 == result.code
     assert result.err.startswith("error[server.not_running]: the embedded server is not running")
+
+
+def test_something_else_that_answers_there_is_called_so(server: RestServer, shell: Shell) -> None:
+    server.reply("GET", "whoami", Reply(200, b"<html>It works!</html>", {"Content-Type": "text/html"}))
+
+    result = shell.run("whoami")
+
+    assert 5 == result.code
+    assert result.err.startswith("error[server.foreign]: what answers there is not chronoshard")
 
 
 def test_one_lost_answer_is_not_seen_by_the_user(server: RestServer, shell: Shell) -> None:

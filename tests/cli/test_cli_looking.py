@@ -151,7 +151,16 @@ def test_an_explanation_is_sentences(server: RestServer, shell: Shell) -> None:
 
 NODES: list[Json] = [
     {"part": "master", "name": "m1", "url": None},
-    {"part": "executor", "name": "e1", "state": "up", "free": 3, "slots": 4, "attempts": ["r/0"], "tier": 1},
+    {
+        "part": "executor",
+        "name": "e1",
+        "state": "up",
+        "free": 3,
+        "slots": 4,
+        "attempts": ["r/0"],
+        "runtimes": ["python", "shell"],
+        "tier": 1,
+    },
 ]
 SHARDS: list[Json] = [{"shard": 0, "worker": "w1", "slice": 0, "orchestrator": "o1", "term": 2, "from_time": None}]
 QUEUES: list[Json] = [{"queue": "1.2.0", "tier": 1, "priority": "P2", "slice": 0, "bundles": 17}]
@@ -160,7 +169,7 @@ QUEUES: list[Json] = [{"queue": "1.2.0", "tier": 1, "priority": "P2", "slice": 0
 @pytest.mark.parametrize(
     ("what", "items", "names", "row"),
     [
-        ("nodes", NODES, ["m1", "e1"], ["e1", "executor", "up", "3", "4", "1", "-", "-", "1", "-"]),
+        ("nodes", NODES, ["m1", "e1"], ["e1", "executor", "up", "3", "4", "1", "python,shell", "-", "1", "-"]),
         ("shards", SHARDS, ["0"], ["0", "w1", "0", "o1", "2", "-"]),
         ("queues", QUEUES, ["1.2.0"], ["1.2.0", "1", "P2", "0", "17"]),
     ],

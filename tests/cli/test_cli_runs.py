@@ -106,6 +106,20 @@ def test_output_is_printed_byte_for_byte_each_stream_to_its_own(server: RestServ
     assert [["stdout"], ["stderr"]] == [seen.query["stream"] for seen in server.seen]
 
 
+def test_one_stream_can_be_followed_alone(server: RestServer, shell: Shell) -> None:
+    lines = [
+        'data: {"offset": 0, "text": "out\\n", "stream": "stdout"}\n\n',
+        'data: {"offset": 0, "text": "err\\n", "stream": "stderr"}\n\n',
+        "event: end\ndata: {}\n\n",
+    ]
+    stream = Reply(200, "".join(lines).encode(), {"Content-Type": "text/event-stream"})
+    server.reply("GET", f"runs/{RUN}/output/stream", stream)
+
+    assert "err\n" == shell("logs", RUN, "--follow", "--stream", "stderr")
+    both = shell.run("logs", RUN, "-f")
+    assert ("out\n", "err\n") == (both.out, both.err)
+
+
 def test_one_stream_of_one_attempt(server: RestServer, shell: Shell) -> None:
     server.reply("GET", f"runs/{RUN}/output", Reply(200, b"oops\n", {}))
 

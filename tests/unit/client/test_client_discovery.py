@@ -109,6 +109,22 @@ def test_a_server_that_is_gone_is_said_to_be_stopped(runtime: Path, tmp_path: Pa
     assert "chronoshard up" in str(caught.value.hint)
 
 
+def test_a_token_that_may_not_be_read_is_left_to_the_server_to_ask_for(runtime: Path, tmp_path: Path) -> None:
+    publish(tmp_path / "data", URL, tmp_path / "nowhere")
+
+    assert Server(URL, None, "embedded") == discover()
+
+
+@pytest.mark.parametrize("pid", [None, "1", 0, -1])
+def test_what_is_no_process_is_not_running(runtime: Path, tmp_path: Path, token_file: Path, pid: object) -> None:
+    publish(tmp_path / "data", URL, token_file)
+    server_file = tmp_path / "data" / FILE_NAME
+    server_file.write_text(json.dumps({**json.loads(server_file.read_text()), "pid": pid}))
+
+    with pytest.raises(Unavailable):
+        discover()
+
+
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"server_file": "/nowhere"}'])
 def test_a_broken_pointer_is_no_pointer(runtime: Path, content: str) -> None:
     pointer = runtime / "chronoshard" / FILE_NAME
