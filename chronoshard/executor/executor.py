@@ -16,6 +16,7 @@ import msgspec
 import structlog
 
 from chronoshard.clock import Clock
+from chronoshard.errors import InvalidInput
 from chronoshard.executor.beats import Beats, Rhythm
 from chronoshard.executor.directory import DataDirectory
 from chronoshard.executor.launch import Launch
@@ -23,7 +24,7 @@ from chronoshard.executor.life import Equipment, Life
 from chronoshard.executor.orchestrators import Orchestrators
 from chronoshard.executor.reporter import Reporter
 from chronoshard.executor.runtimes import find_runtimes
-from chronoshard.executor.sandbox import open_sandbox
+from chronoshard.executor.sandbox import LANES, open_sandbox
 from chronoshard.executor.served import Served
 from chronoshard.executor.spool import Spooled
 from chronoshard.executor.tasks import Tasks
@@ -72,6 +73,12 @@ class Executor:
         self.name = name
         self.address = address
         self._options = Options(**options)
+        if not 1 <= self._options.slots <= LANES:
+            raise InvalidInput(
+                f"{self._options.slots} slots: an executor has 1 to {LANES}",
+                code="executor.slots",
+                pointer="/slots",
+            )
         self._root = directory
         self._clock = clock
         self._blobs = blobs

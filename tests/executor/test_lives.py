@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chronoshard.errors import Conflict
+from chronoshard.errors import Conflict, InvalidInput
 from chronoshard.link import StartAnswer
 from tests.executor.bench import NAP, RUN_AWAY, Bench, sleepers, until
 
@@ -175,6 +175,14 @@ def test_two_executors_cannot_share_a_directory(bench: Bench) -> None:
         bench.new().start()
 
     assert "executor.directory_in_use" == refused.value.code
+
+
+@pytest.mark.parametrize("slots", [0, 4097])
+def test_a_number_of_slots_that_cannot_be_is_refused(bench: Bench, slots: int) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        bench.start(slots=slots)
+
+    assert "/slots" == refused.value.pointer
 
 
 def test_a_beat_tells_what_runs_and_what_is_here(bench: Bench) -> None:
