@@ -31,7 +31,7 @@ def test_the_demo_shows_a_retry_and_a_requeue_and_ends_well(tmp_path: Path) -> N
 
 def test_the_demo_fails_when_an_executor_loses_a_run_for_good(tmp_path: Path) -> None:
     """The second executor never reports what it ran: those runs have no end, and the demo says so."""
-    shown = demo(tmp_path, CHRONOSHARD_DEMO_FAILPOINTS="executor.spooled=raise")
+    shown = demo(tmp_path, CHRONOSHARD_DEMO_FAILPOINTS="executor.results_sent=raise")
 
     assert 1 == shown.returncode, shown.stdout + shown.stderr
     assert "NOT AS IT SHOULD BE" in shown.stdout
