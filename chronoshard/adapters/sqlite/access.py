@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 from chronoshard.adapters.sqlite.database import Database
-from chronoshard.adapters.sqlite.query import Query, as_json
+from chronoshard.adapters.sqlite.query import Query, array, as_body
 from chronoshard.domain.access import AuditEntry, KeptAnswer, Token
 
-_TOKENS = Query("SELECT json_group_array(json(body)) FROM tokens", list[Token])
-_TOKEN = Query("SELECT json_group_array(json(body)) FROM tokens WHERE digest = :digest", list[Token])
+_TOKENS = Query(f"SELECT {array('body')} FROM tokens", list[Token])
+_TOKEN = Query(f"SELECT {array('body')} FROM tokens WHERE digest = :digest", list[Token])
 _ANSWER = Query(
-    "SELECT json_group_array(json(body)) FROM answers WHERE scope = :scope AND idempotency_key = :key",
+    f"SELECT {array('body')} FROM answers WHERE scope = :scope AND idempotency_key = :key",
     list[KeptAnswer],
 )
 _TAKE = """INSERT OR IGNORE INTO answers (scope, idempotency_key, body_hash, taken_ms, status, body)
@@ -19,7 +21,7 @@ _KEEP = """UPDATE answers SET status = :status, body = :body
 _FREE = """DELETE FROM answers WHERE scope = :scope AND idempotency_key = :key AND status = 0
     AND body_hash = :body_hash AND taken_ms = :taken_ms"""
 _AUDIT_LOG = Query(
-    "SELECT json_group_array(json(body)) FROM (SELECT body FROM audit_log ORDER BY id DESC LIMIT :limit)",
+    f"SELECT {array('body')} FROM (SELECT body FROM audit_log ORDER BY id DESC LIMIT :limit)",
     list[AuditEntry],
 )
 _SETTINGS = Query("SELECT json_group_array(json_array(key, value)) FROM settings", list[tuple[str, str]])
@@ -32,7 +34,7 @@ class SqliteAccess:
     def put_token(self, token: Token) -> None:
         self._database.execute(
             "INSERT OR REPLACE INTO tokens (token_id, digest, body) VALUES (:token_id, :digest, :body)",
-            {"token_id": token.token_id, "digest": token.digest, "body": as_json(token)},
+            {"token_id": token.token_id, "digest": token.digest, "body": as_body(token)},
         )
 
     def tokens(self) -> list[Token]:
@@ -46,10 +48,14 @@ class SqliteAccess:
         return self._database.execute("DELETE FROM tokens WHERE token_id = :id", {"id": token_id}) > 0
 
     def take_key(self, answer: KeptAnswer) -> KeptAnswer | None:
-        if self._database.execute(_TAKE, _cells(answer)):
-            return None
-        found = self._database.ask(_ANSWER, {"scope": answer.scope, "key": answer.key})
-        return found[0] if found else None
+        def take(connection: sqlite3.Connection) -> KeptAnswer | None:
+            """Take or look in one: a key that is freed in between would be nobody's."""
+            if connection.execute(_TAKE, _cells(answer)).rowcount:
+                return None
+            [kept] = _ANSWER.run(connection, {"scope": answer.scope, "key": answer.key})
+            return kept
+
+        return self._database.write(take)
 
     def keep_answer(self, answer: KeptAnswer) -> None:
         self._database.execute(_KEEP, _cells(answer))
@@ -58,14 +64,13 @@ class SqliteAccess:
         self._database.execute(_FREE, _cells(answer))
 
     def audit(self, entry: AuditEntry) -> None:
-        self._database.execute("INSERT INTO audit_log (body) VALUES (:body)", {"body": as_json(entry)})
+        self._database.execute("INSERT INTO audit_log (body) VALUES (:body)", {"body": as_body(entry)})
 
     def audit_log(self, limit: int) -> list[AuditEntry]:
         return self._database.ask(_AUDIT_LOG, {"limit": limit})
 
     def settings(self) -> dict[str, str]:
-        found = self._database.ask(_SETTINGS)
-        return dict(found)
+        return dict(self._database.ask(_SETTINGS))
 
     def set_setting(self, key: str, value: str) -> None:
         self._database.execute(
@@ -80,5 +85,5 @@ def _cells(answer: KeptAnswer) -> dict[str, object]:
         "body_hash": answer.body_hash,
         "taken_ms": answer.taken_ms,
         "status": answer.status,
-        "body": as_json(answer),
+        "body": as_body(answer),
     }

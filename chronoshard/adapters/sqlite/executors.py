@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from chronoshard.adapters.sqlite.database import Database
-from chronoshard.adapters.sqlite.query import Query, as_json
+from chronoshard.adapters.sqlite.query import ITEMS, Query, array, as_body, as_json, cells
 from chronoshard.clock import Clock
 from chronoshard.domain.identity import AttemptKey
 from chronoshard.domain.liveness import Incarnation
@@ -17,15 +17,19 @@ VALUES (:executor, :incarnation, :sequence, :now_ms, :body)
 ON CONFLICT (executor, incarnation) DO UPDATE
     SET sequence = excluded.sequence, recorded_ms = excluded.recorded_ms, body = excluded.body
     WHERE excluded.sequence > sequence"""
-_BEATS = Query("SELECT json_group_array(json(body)) FROM beats WHERE recorded_ms > :since_ms", list[Beat])
-_ORDER = """INSERT OR IGNORE INTO kills (executor, incarnation, attempt)
-    SELECT :executor, :incarnation, value FROM json_each(:keys)"""
+_BEATS = Query(f"SELECT {array('body')} FROM beats WHERE recorded_ms > :since_ms", list[Beat])
+
+_ORDER = f"""
+INSERT INTO kills (executor, incarnation, attempt) SELECT :executor, :incarnation, item.value FROM {ITEMS} WHERE true
+ON CONFLICT DO NOTHING"""
 _KILLS = Query(
-    "SELECT json_group_array(json(attempt)) FROM kills WHERE executor = :executor AND incarnation = :incarnation",
+    f"SELECT {array('attempt')} FROM kills WHERE executor = :executor AND incarnation = :incarnation",
     list[AttemptKey],
 )
-_OVER = "(executor, incarnation) IN (SELECT value ->> 0, value ->> 1 FROM json_each(:incarnations))"
+
+_OVER = f"(executor, incarnation) IN (SELECT {cells('[0]', '[1]')} FROM {ITEMS})"
 _FORGET = (f"DELETE FROM beats WHERE {_OVER}", f"DELETE FROM kills WHERE {_OVER}")
+
 _DRAINING = Query("SELECT json_group_array(executor) FROM drains", list[str])
 
 
@@ -44,7 +48,7 @@ class SqliteExecutors:
                 "incarnation": beat.incarnation,
                 "sequence": beat.sequence,
                 "now_ms": self._clock.now_ms(),
-                "body": as_json(beat),
+                "body": as_body(beat),
             },
         )
 
@@ -52,15 +56,17 @@ class SqliteExecutors:
         return self._database.ask(_BEATS, {"since_ms": self._clock.now_ms() - self._kept_ms})
 
     def order_kills(self, incarnation: Incarnation, keys: Sequence[AttemptKey]) -> None:
-        executor, id_ = incarnation
-        self._database.execute(_ORDER, {"executor": executor, "incarnation": id_, "keys": as_json(keys)})
+        if keys:
+            executor, id_ = incarnation
+            self._database.execute(_ORDER, {"executor": executor, "incarnation": id_, "batch": as_json(keys)})
 
     def kills(self, incarnation: Incarnation) -> list[AttemptKey]:
         return self._database.ask(_KILLS, {"executor": incarnation.executor, "incarnation": incarnation.id})
 
     def forget(self, incarnations: Collection[Incarnation]) -> None:
-        parameters = {"incarnations": as_json(list(incarnations))}
-        self._database.write(lambda connection: [connection.execute(sql, parameters) for sql in _FORGET])
+        if incarnations:
+            parameters = {"batch": as_json(list(incarnations))}
+            self._database.write(lambda connection: [connection.execute(sql, parameters) for sql in _FORGET])
 
     def set_drain(self, executor: str, draining: bool) -> None:
         change = "INSERT OR IGNORE INTO drains VALUES (:executor)"
@@ -69,5 +75,4 @@ class SqliteExecutors:
         self._database.execute(change, {"executor": executor})
 
     def draining(self) -> set[str]:
-        found = self._database.ask(_DRAINING)
-        return set(found)
+        return set(self._database.ask(_DRAINING))
